@@ -43,9 +43,9 @@ hash := \#
 # What decodes images other than JPEG at ingest; `make SPNG= WEBP= TIFF= GIF=` builds without: libpng reads PNG then.
 header_here = $(shell printf '$(hash)if !__has_include(<$(1)>)\n$(hash)error\n$(hash)endif\n' | \
                       $(CC) $(CPPFLAGS) -x c -E - >/dev/null 2>&1 && echo $(1))
-SPNG ?= $(shell $(PKG_CONFIG) --exists spng && echo spng)
-WEBP ?= $(shell $(PKG_CONFIG) --exists libwebp && echo libwebp)
-TIFF ?= $(shell $(PKG_CONFIG) --exists 'libtiff-4 >= 4.5' && echo libtiff-4)
+SPNG ?= $(shell $(PKG_CONFIG) --exists spng 2>/dev/null && echo spng)
+WEBP ?= $(shell $(PKG_CONFIG) --exists libwebp 2>/dev/null && echo libwebp)
+TIFF ?= $(shell $(PKG_CONFIG) --exists 'libtiff-4 >= 4.5' 2>/dev/null && echo libtiff-4)
 GIF  ?= $(call header_here,gif_lib.h)
 # What cuts CSV and TSV into cells; `make CSV=` builds without.
 CSV  ?= $(call header_here,csv.h)
@@ -352,7 +352,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcDT $@ $^
 
-$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling: TEST_LIBS += -lstdc++
+$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling $(OBJ)/tests/test_audit_crops: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(PLAIN)/tests/test_%.o $(OBJ)/insides.a
 	@mkdir -p $(@D)
@@ -515,6 +515,7 @@ install: all $(PCFILES) $(CMAKEFILES)
 	install -m 644 $(PCFILES) $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(CMAKEFILES) $(DESTDIR)$(CMAKEDIR)
 	$(foreach m,$(MANPAGES),install -D -m 644 $(m) $(call man_dir,$(m))/$(notdir $(m)) &&) true
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig # of /usr/local/lib
 
 ## uninstall: take away what install put there
 uninstall:

@@ -55,6 +55,8 @@ IMAGES = {
     "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"],
 }
 COMMANDS = ["jansson", "jpeg", "png", "z", "stdc++"]
+# Under the LGPL: in a wheel, a shared library that its user may replace.
+REPLACEABLE = ("csv",)
 # The libraries, and the commands over them.
 NAMES = ("apldata", "aplingest")
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
@@ -157,13 +159,16 @@ class Libraries:
             return [f"-l{name}" for name in names if self.file(f"lib{name}.so")]
         flags = []
         for name in names:
-            archive = self.file(f"lib{name}.a")
-            if archive and (not position_independent or self.fit(archive)):
+            archive, shared = self.file(f"lib{name}.a"), self.file(f"lib{name}.so")
+            if shared and name in REPLACEABLE:
+                flags.append(str(shared))
+                self.take_along(name)
+            elif archive and (not position_independent or self.fit(archive)):
                 flags.append(str(archive))
                 self.bundle(name, archive)
             elif LIBRARIES and name == "stdc++":
                 flags.append("-lstdc++")  # which the cross compiler brings
-            elif self.file(f"lib{name}.so"):
+            elif shared:
                 flags.append(f"-l{name}")
                 self.take_along(name)
         return flags
@@ -173,11 +178,11 @@ class Libraries:
         shared = self.file(f"lib{name}.so")
         found = re.search(r"SONAME.*\[(.*)\]", output("readelf", "-d", shared))
         if not found or not all(SYSTEM.fullmatch(n) for n in needed(shared)):
-            say(f"lib{name}.a is missing: the wheel needs lib{name} installed")
+            say(f"lib{name} cannot go into the wheel, which needs it installed")
             return
         target = self.beside / found.group(1)
         if not target.exists():
-            say(f"lib{name}.a is missing or not fit: {target.name} goes into the wheel")
+            say(f"{target.name} goes into the wheel")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(shared, target)
             self.bundle(name, shared)
@@ -190,13 +195,18 @@ class Libraries:
                 shared.unlink()
 
     def bundle(self, name: str, file: Path) -> None:
-        """Notes what goes into the wheel, and copies its licence, from the folder or Debian's package."""
+        """Notes what goes into the wheel, and copies its licence, from the folder or Debian's package.
+
+        Its source goes along where the licence asks for that.
+        """
         self.bundled[name] = file
         debian = Path("/usr/share/doc", output("dpkg", "-S", file).split(":")[0] or "-", "copyright")
         notice = LIBRARIES / f"licenses/{name}.txt" if LIBRARIES else debian
         if notice.is_file():
             self.notices.mkdir(parents=True, exist_ok=True)
             shutil.copy(notice, self.notices / f"{name}.txt")
+        if LIBRARIES and (source := LIBRARIES / "sources" / name).is_dir():
+            shutil.copytree(source, self.notices.with_name("sources") / name, dirs_exist_ok=True)
 
     def bundle_headers(self) -> None:
         """What is compiled in without a library of its own."""
@@ -325,8 +335,9 @@ class BuildExt(build_ext):
 
     def decodes(self, names: list[str]) -> bool:
         """Is it there, with what it needs? Shared ones, and those of APL_LIBRARIES, bring that."""
-        if SHARED:
-            return self.system.file(f"lib{names[0]}.so") is not None
+        shared = self.system.file(f"lib{names[0]}.so") is not None
+        if SHARED or (shared and names[0] in REPLACEABLE):
+            return shared
         wanted = names[:1] if LIBRARIES else names
         return all((path := self.system.file(f"lib{n}.a")) and self.system.fit(path) for n in wanted)
 

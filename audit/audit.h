@@ -54,7 +54,8 @@ struct finding {
     const char *unit;       /* and what it is measured in */
     char detail[160];       /* what was seen, in words; "" */
     bool rejected;
-    bool certain; /* it leaves nothing to chance: p is 0 or 1 */
+    bool certain;   /* it leaves nothing to chance: p is 0 or 1 */
+    bool any_order; /* it holds whatever the order is meant to be */
 };
 
 #define AUDIT_LEVEL 0.01 /* the chance of a false alarm, unless another is asked for */

@@ -105,6 +105,8 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     } else {
         ran = audit_run(&job->sample, &source, &result->order);
     }
+    if (ran && (status = audit_add_crops(job, &result->order, err)) != APL_OK)
+        return status;
     if (ran && (job->choice.options.order != APL_STRICT || add_timing(job, &result->order)))
         return APL_OK;
     *err = job->orders.error;
@@ -287,8 +289,10 @@ static const struct command_line line = {
     .tail =
         "\n"
         "With --balance, --weights, --record-weights (which needs --replacement here), --replacement or\n"
-        "--epoch-records, each epoch must be a sample by that law. A window that does not cover the\n"
-        "split, lanes, and free order without --fill are not uniform: they are reported, not tested.\n"
+        "--epoch-records, each epoch must be a sample by that law. With --crop or --flip, places and\n"
+        "flips must be uniform and independent of each other, of records and of epochs. A window that\n"
+        "does not cover the split, lanes, and free order without --fill are not uniform: they are\n"
+        "reported, not tested.\n"
         "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is,\n"
         "2 for wrong use.\n",
     .column = 28,
@@ -308,6 +312,12 @@ static bool is_sampled(const struct audit_job *job)
     return false;
 }
 
+static bool is_transformed(const struct audit_job *job)
+{
+    return reader_args_given(&job->args, "crop") || reader_args_given(&job->args, "pad") ||
+           reader_args_given(&job->args, "flip");
+}
+
 static int parse(struct audit_job *job, int argc, char **argv)
 {
     int status = options_read(&line, job, argc, argv);
@@ -315,6 +325,8 @@ static int parse(struct audit_job *job, int argc, char **argv)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status && reader_args_choices(&job->args) != 1)
         status = misuse("an audit takes one value of each option");
+    if (!status && job->controls && is_transformed(job))
+        status = misuse("--controls are orders, which no transform changes");
     if (!status && job->windows && (is_sampled(job) || reader_args_given(&job->args, "with")))
         status = misuse("--windows takes one store, and epochs that are not samples");
     if (status)

@@ -75,6 +75,9 @@ void audit_law_close(struct audit_job *job);
 /* The same in words. */
 void audit_law_text(const struct audit_job *job, char *text, size_t size);
 
+/* Tests where crops and flips fall, if any are asked for. */
+apl_status audit_add_crops(struct audit_job *job, struct audit_report *report, apl_error *err);
+
 /* The page of job->html; 0, or what failed() returned. */
 int audit_write_page(const struct audit_job *job, const struct audit_result *result);
 

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "report.h"
 #include "table.h"
+#include "terminal.h"
 #include "wrapped.h"
 
 #include <math.h>
@@ -11,21 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 100
+#define COLUMNS   100
+#define NARROWEST 20u /* columns that words are worth breaking for */
+#define SEEN      44u /* the column of what a test saw */
 
 /* --------------------------------------------------------------------------------------------- verdict */
+
+static bool counts(const struct finding *f, bool judged)
+{
+    return judged || f->certain || f->any_order;
+}
 
 unsigned audit_rejections(const struct audit_result *r)
 {
     unsigned n = r->has_splits ? r->splits.rejected : 0;
     for (unsigned i = 0; r->has_order && i < r->order.count; i++)
-        n += r->order.findings[i].rejected && (r->uniform || r->order.findings[i].certain);
+        n += r->order.findings[i].rejected && counts(&r->order.findings[i], r->uniform);
     return n;
 }
 
 const char *audit_word(const struct finding *f, bool judged)
 {
-    return !f->rejected ? "stands" : judged || f->certain ? "REJECTED" : "differs";
+    return !f->rejected ? "stands" : counts(f, judged) ? "REJECTED" : "differs";
 }
 
 unsigned audit_findings(const struct audit_result *r)
@@ -39,7 +47,7 @@ static void name_rejected(const struct finding *findings, unsigned count, bool j
 {
     for (unsigned i = 0; i < count; i++) {
         size_t at = strlen(text);
-        if (findings[i].rejected && (judged || findings[i].certain))
+        if (findings[i].rejected && counts(&findings[i], judged))
             snprintf(text + at, size - at, "%s%s%s%s", text[at - 1] == ':' ? " " : "; ", of, *of ? ": " : "",
                      findings[i].name);
     }
@@ -99,11 +107,12 @@ const char *audit_p_text(const struct finding *f)
 
 /* ----------------------------------------------------------------------------------------- for people */
 
-/* Prints words, and breaks lines before COLUMNS; the text has no newlines. */
+/* Prints words, and breaks lines before COLUMNS, or where a window ends; the text has no newlines. */
 void audit_print_wrapped(unsigned indent, const char *text)
 {
+    unsigned room = terminal_room(), columns = room > indent + NARROWEST && room < COLUMNS ? room : COLUMNS;
     while (*text) {
-        size_t bytes = line_bytes(text, COLUMNS - indent);
+        size_t bytes = line_bytes(text, columns - indent);
         printf("%*s%.*s\n", (int)indent, "", (int)bytes, text);
         text += bytes + strspn(text + bytes, " ");
     }
@@ -122,17 +131,34 @@ static void print_more(const struct finding *f)
         audit_print_wrapped(4, text);
 }
 
+/* A window without room for the four columns has what a test saw on a line of its own. */
+static bool is_narrow(void)
+{
+    unsigned room = terminal_room();
+    return room && room < SEEN + NARROWEST;
+}
+
 /* `judged`: a rejection counts against the reader, or a split. */
 static void print_finding(const struct audit_job *job, const struct finding *f, bool judged)
 {
-    printf("%-25s  %-8s  %5s  %s\n", f->name, audit_word(f, judged), audit_p_text(f), f->detail);
+    bool narrow = is_narrow();
+    unsigned at = narrow ? 4 : SEEN;
+    if (narrow)
+        printf("%s  %s  %s\n    ", f->name, audit_word(f, judged), audit_p_text(f));
+    else
+        printf("%-25s  %-8s  %5s  ", f->name, audit_word(f, judged), audit_p_text(f));
+    print_wrapped(f->detail, at, at);
+    putchar('\n');
     if (job->verbose)
         print_more(f);
 }
 
 static void print_head(void)
 {
-    printf("%-25s  %-8s  %5s  %s\n", "test", "", "p", "seen");
+    if (is_narrow())
+        printf("test, result, p\n    seen\n");
+    else
+        printf("%-25s  %-8s  %5s  %s\n", "test", "", "p", "seen");
 }
 
 static void print_order(const struct audit_job *job, const struct audit_result *r)
@@ -265,7 +291,7 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
     putchar('\n');
     audit_verdict(job, r, verdict, sizeof verdict);
     audit_print_wrapped(0, verdict);
-    printf("The chance of any false alarm is at most %g, over all tests together (Holm's procedure).\n",
-           job->level);
+    print_line(0, "The chance of any false alarm is at most %g, over all tests together (Holm's procedure).",
+               job->level);
     return audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "report.h"
 #include "splits.h"
 #include "table.h"
+#include "wrapped.h"
 
 #include <getopt.h>
 #include <stddef.h>
@@ -53,10 +54,10 @@ static void print_findings(const struct audited_split *s, bool verbose)
 static void print_split(const struct audited_split *s, bool verbose)
 {
     const apl_split_file *f = s->file;
-    printf("\nsplit %s, %s of the %s records of %s, by %s%s%s%s%s\n", shown(f->name), count_text(f->records),
-           count_text(f->records + f->rest_records), shown(f->parent), split_by_name(f->by),
-           f->group ? " " : "", f->group ? shown(f->group) : "", f->stratify ? ", stratified by " : "",
-           f->stratify ? shown(f->stratify) : "");
+    print_line(0, "\nsplit %s, %s of the %s records of %s, by %s%s%s%s%s", shown(f->name),
+               count_text(f->records), count_text(f->records + f->rest_records), shown(f->parent),
+               split_by_name(f->by), f->group ? " " : "", f->group ? shown(f->group) : "",
+               f->stratify ? ", stratified by " : "", f->stratify ? shown(f->stratify) : "");
     print_findings(s, verbose);
 }
 
@@ -93,8 +94,9 @@ static int print_balance(const struct check_job *job, const struct check_report 
     char whole[300] = "the whole store";
     if (b->whole)
         snprintf(whole, sizeof whole, "%s", shown(b->whole));
-    printf("%s of %s: %s of %s classes have their share of %s, within the intervals\n", shown(field->name),
-           shown(b->split), count_text(b->count - b->outside), count_text(b->count), whole);
+    print_line(0, "%s of %s: %s of %s classes have their share of %s, within the intervals",
+               shown(field->name), shown(b->split), count_text(b->count - b->outside), count_text(b->count),
+               whole);
     return b->outside || job->verbose ? print_classes(b, field, job->verbose) : 0;
 }
 
@@ -154,9 +156,9 @@ static void print_end(const struct check_job *job, const struct check_report *r)
     if (failures)
         printf("\n%u %s wrong with these splits.\n", failures, failures == 1 ? "thing is" : "things are");
     else
-        printf("\nNothing is wrong with these splits%s%s.\n",
-               r->image_field < 0 ? "; images have not been compared" : "",
-               job->options.statistics ? "" : "; what is left to chance has not been tested");
+        print_line(0, "\nNothing is wrong with these splits%s%s.",
+                   r->image_field < 0 ? "; images have not been compared" : "",
+                   job->options.statistics ? "" : "; what is left to chance has not been tested");
 }
 
 static int print_report(const struct check_job *job, const struct check_report *r)

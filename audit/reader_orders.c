@@ -81,6 +81,8 @@ static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t 
     options.first_epoch = epoch;
     options.fields = o->load ? options.fields : none;
     options.field_count = o->load ? options.field_count : 0;
+    options.transforms = o->load ? options.transforms : NULL;
+    options.transform_count = o->load ? options.transform_count : 0;
     options.on_batch = o->delay_us ? dawdle_over : NULL;
     options.on_batch_user = o;
     for (options.ranks.rank = 0; options.ranks.rank < options.ranks.world && status == APL_OK;
@@ -105,7 +107,7 @@ static apl_status stand_at(struct reader_orders *o, uint64_t seed, uint64_t epoc
     return status;
 }
 
-static uint32_t find(const struct reader_orders *o, uint64_t id)
+uint32_t reader_orders_find(const struct reader_orders *o, uint64_t id)
 {
     uint32_t low = 0, high = o->n;
     if (id - o->ids[0] < o->n && o->ids[id - o->ids[0]] == id)
@@ -126,7 +128,7 @@ static void place_batch(const struct reader_orders *o, const apl_batch *batch, u
     const uint64_t *ids = apl_batch_ids(batch);
     uint64_t step = o->options.ranks.lanes > 1 ? o->options.ranks.world : 1;
     for (size_t i = 0; i < apl_batch_rows(batch) && at + i * step < o->length; i++)
-        order[at + i * step] = find(o, ids[i]);
+        order[at + i * step] = reader_orders_find(o, ids[i]);
 }
 
 /* In free order, the order of delivery counts. */
@@ -140,6 +142,8 @@ static apl_status take_rank(struct reader_orders *o, unsigned rank, uint32_t *or
         taken += apl_batch_rows(batch);
         if (o->load)
             o->digest = inputs_digest(batch, apl_store_info(o->store)->fields, o->digest);
+        if (o->taken)
+            o->taken(o->taken_user, batch);
         dawdle(o);
         apl_batch_release(batch);
     }
@@ -169,6 +173,8 @@ static apl_status first_batch(const struct reader_orders *o, uint64_t window, ap
     options.fill = 0;
     options.fields = none;
     options.field_count = 0;
+    options.transforms = NULL;
+    options.transform_count = 0;
     apl_status status = apl_reader_open(o->store, &options, &reader, err);
     if (status != APL_OK)
         return status;

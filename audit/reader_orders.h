@@ -18,6 +18,8 @@ struct reader_orders {
     apl_reader **readers; /* of the seed `seed`, that stand at `epoch` */
     uint64_t seed, epoch;
     apl_error error;
+    void (*taken)(void *user, const apl_batch *batch); /* called with each batch; NULL: nobody */
+    void *taken_user;
 };
 
 /* Fills in the ids, and sample->n, block, blocks, cls, classes, whose arrays reader_orders_close() frees. `options` must stay. */
@@ -28,6 +30,9 @@ void reader_orders_close(struct reader_orders *orders, struct audit_sample *samp
 /* An order_source's function, of `length` places; user: the struct reader_orders. All ranks' batches, put together by
  * their positions. */
 bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);
+
+/* The record of the sample that has this id; UINT32_MAX: none. */
+uint32_t reader_orders_find(const struct reader_orders *orders, uint64_t id);
 
 /* Does the window cover the split, so that the order is meant to be uniform? */
 apl_status reader_orders_covers(const struct reader_orders *orders, bool *covers, apl_error *err);

@@ -4,10 +4,12 @@
     bench/remote.py STORE [OPTION OF apldata bench]...
 
 A server of this script's own serves the store: each answer begins after DELAY (0.02) seconds, and all answers together take RATE (125e6)
-bytes a second. It measures the link by eight connections that fetch the file, runs apldata bench on the URL and on the directory, and
-says how many requests an epoch took. Then it fills a cache, and compares first epochs from that with those of the directory.
+bytes a second. It measures the link by eight connections that fetch the file, and what of it a first epoch of the URL takes (apldata
+bench). Then it fills a cache, and compares first epochs from that with those of the directory.
 """
 
+import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -16,7 +18,6 @@ import tempfile
 import threading
 import time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 DELAY, RATE = float(os.environ.get("DELAY", 0.02)), float(os.environ.get("RATE", 125e6))
@@ -28,58 +29,56 @@ class Link:
     """What all answers share: a piece is sent when those before it have gone."""
 
     def __init__(self) -> None:
-        self.lock, self.free, self.requests, self.bytes = threading.Lock(), 0.0, 0, 0
+        self.free, self.requests, self.bytes = 0.0, 0, 0
 
-    def carry(self, n: int) -> None:
-        with self.lock:
-            self.free = max(self.free, time.monotonic()) + n / RATE
-            self.bytes += n
-            wait = self.free - time.monotonic()
+    async def carry(self, n: int) -> None:
+        self.free = max(self.free, time.monotonic()) + n / RATE
+        self.bytes += n
+        wait = self.free - time.monotonic()
         if wait > 0.001:
-            time.sleep(wait)
+            await asyncio.sleep(wait)
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    root: Path
-    link = Link()
+class Server:
+    """Answers GET, in one thread: with a thread for each connection, Python would be slower than the link."""
 
-    def log_message(self, *arguments: object) -> None:
-        pass
+    def __init__(self, root: Path) -> None:
+        self.root, self.link, self.port = root, Link(), 0
+        started = threading.Event()
+        threading.Thread(target=lambda: asyncio.run(self.run(started)), daemon=True).start()
+        started.wait()
 
-    def do_GET(self) -> None:
-        path = self.root / self.path.lstrip("/")
-        time.sleep(DELAY)
-        self.link.requests += 1
+    async def run(self, started: threading.Event) -> None:
+        server = await asyncio.start_server(self.converse, "127.0.0.1", 0, limit=1 << 16)
+        self.port = server.sockets[0].getsockname()[1]
+        started.set()
+        await server.serve_forever()
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                request, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+                headers = dict(line.lower().split(": ", 1) for line in lines if line)
+                await asyncio.sleep(DELAY)
+                self.link.requests += 1
+                await self.answer(self.root / request.split()[1].lstrip("/"), headers.get("range"), writer)
+        writer.close()
+
+    async def answer(self, path: Path, wanted: str | None, writer: asyncio.StreamWriter) -> None:
         if not path.is_file():
-            self.send_error(404)
+            writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
             return
         size = path.stat().st_size
-        first, end = 0, size
-        if "Range" in self.headers:
-            a, b = self.headers["Range"].removeprefix("bytes=").split("-")
-            first, end = int(a), min(size, int(b) + 1)
-        self.send_response(206)
-        self.send_header("Content-Range", f"bytes {first}-{end - 1}/{size}")
-        self.send_header("Content-Length", str(end - first))
-        self.send_header("ETag", '"x"')
-        self.end_headers()
+        first, last = (int(x) for x in wanted.removeprefix("bytes=").split("-")) if wanted else (0, size - 1)
+        end = min(size, last + 1)
+        head = f"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {first}-{end - 1}/{size}\r\n"
+        writer.write(f'{head}Content-Length: {end - first}\r\nETag: "x"\r\n\r\n'.encode())
         with path.open("rb") as file:
-            while first < end:
-                n = min(PIECE, end - first)
-                self.link.carry(n)
-                self.wfile.flush()
-                os.sendfile(self.connection.fileno(), file.fileno(), first, n)
-                first += n
-
-
-def serve(root: Path) -> ThreadingHTTPServer:
-    Handler.root = root
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+            file.seek(first)
+            while piece := file.read(min(PIECE, end - file.tell())):
+                await self.link.carry(len(piece))
+                writer.write(piece)
+                await writer.drain()
 
 
 def fetch(url: str, size: int, parts: int = 8) -> float:
@@ -114,6 +113,18 @@ def first_epoch(path: str, options: list[str]) -> tuple[float, float]:
     return epoch["cpu_seconds"], epoch["seconds"]
 
 
+def compare_link(url: str, link: Link, carried: float, options: list[str]) -> None:
+    """The first epoch alone, as later ones find everything in memory; of several, the fastest."""
+    best = 0.0, ""
+    for _ in range(ROUNDS):
+        link.requests = link.bytes = 0
+        epoch = bench(url, ["--epochs", "1", *options])["rows"][0]
+        seconds, first = epoch["epochs"][0]["seconds"], epoch["first_batch"]
+        told = f"{link.requests} requests, {link.bytes} bytes, first batch {first:.2f} s, all {seconds:.2f} s"
+        best = max(best, (link.bytes / seconds / carried, told))
+    print(f"there: {best[1]}: {best[0]:.3f} of the link")
+
+
 def compare_cache(url: str, store: Path, options: list[str]) -> None:
     """By turns, and the least of each counts."""
     with tempfile.TemporaryDirectory(dir=store.parent) as directory:
@@ -127,23 +138,16 @@ def compare_cache(url: str, store: Path, options: list[str]) -> None:
 
 def main() -> None:
     store, options = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    server = serve(store.parent)
-    url = f"http://127.0.0.1:{server.server_address[1]}/{store.name}"
-    size, link = (store / "data.mdb").stat().st_size, Handler.link
+    server = Server(store.parent)
+    url = f"http://127.0.0.1:{server.port}/{store.name}"
+    size, link = (store / "data.mdb").stat().st_size, server.link
     carried = max(fetch(url + "/data.mdb", size) for _ in range(2))
     print(f"link: {carried / 1e6:.1f} MB/s")
     link.requests = link.bytes = 0
     subprocess.run([COMMAND, "info", url], check=True, capture_output=True)
     print(f"open: {link.requests} requests, {link.bytes} bytes")
-    link.requests = link.bytes = 0
-    begin = time.monotonic()
-    there = bench(url, options)
-    wall = time.monotonic() - begin
-    print(f"there: {link.requests} requests, {link.bytes} bytes, {wall:.2f} s: "
-          f"{link.bytes / wall / carried:.3f} of the link, opening included")  # fmt: skip
-    here = bench(str(store), options)
+    compare_link(url, link, carried, options)
     compare_cache(url, store, options)
-    print(json.dumps({"there": there, "here": here}, indent=1))
 
 
 main()

@@ -20,4 +20,4 @@ echo "load of this machine: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores; $S
 "$BUILD/release/bench/bench_serve" "$SCRATCH/db" "$ROUNDS"
 "$BUILD/release/bench/bench_set" "$SCRATCH/set-$SHARDS-$RECORDS" "$SHARDS" "$RECORDS"
 BUILD=$BUILD ROUNDS=$ROUNDS bash bench/scale_parts.sh "$archive" "$SCRATCH"
-python3 bench/remote.py "$SCRATCH/db" | sed '/^{/,$d' # without all figures of apldata bench
+python3 bench/remote.py "$SCRATCH/db"

@@ -28,10 +28,13 @@
  *     apl_batch *batch;
  *     apl_reader_open(store, &options, &reader, &err);
  *     for (int epoch = 0; epoch < 10; epoch++) {
- *         while (apl_reader_next(reader, &batch, &err) == APL_OK) {    (APL_END at the end of the epoch)
+ *         apl_status st;
+ *         while ((st = apl_reader_next(reader, &batch, &err)) == APL_OK) {
  *             train(apl_batch_column(batch, 0)->data, apl_batch_rows(batch));
  *             apl_batch_release(batch);
  *         }
+ *         if (st != APL_END)
+ *             die(err.message);
  *         apl_reader_next_epoch(reader, &err);
  *     }
  *     apl_reader_close(reader);
@@ -58,7 +61,8 @@
  *     apl_error alone.
  *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
  *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
- *     time. Neither may be used in a child after fork().
+ *     time. Neither may be used in a child after fork(): there, a writer's calls return APL_E_FORKED, and closing it
+ *     touches nothing.
  *   - Numbers are in native byte order. Sizes are in bytes unless another unit is given.
  *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
  *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.

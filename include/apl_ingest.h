@@ -15,7 +15,7 @@
  *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts.
  *   - folder: images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. JPEG files are kept as they are; a folder of
  *     mostly other images (PNG, WebP, TIFF, GIF, BMP, PPM, PGM) is decoded and stored without loss (docs/DATA.md). Classes
- *     are the sorted names of the folders, as torchvision's ImageFolder has them.
+ *     are the sorted names of the folders, as in torchvision's ImageFolder.
  *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each extension a
  *     field. If a source is not the name of a file, its braces and wildcards are expanded; a directory of shards stands
  *     for its archives.
@@ -24,8 +24,8 @@
  *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.
  *   - tokens: streams of u16 or u32, or pairs of an index and data (.idx and .bin): each document is a record.
  *   - raw: any files, as bytes; only if `format` says so.
- *   - list: tables in CSV, TSV or lines of JSON, with a column of paths of images, or without; each other column is a field
- *     whose type is inferred from all rows, or given.
+ *   - list: tables in CSV, TSV or JSON lines, with or without a column of image paths; each other column is a field whose
+ *     type is inferred from all rows, or given.
  *
  * The format is detected from the contents; names only determine which files belong together. Nothing is extracted to
  * disk, and nothing in a source is ever executed.
@@ -116,11 +116,14 @@ typedef struct apl_ingest_options {
     const char *map_name;
     /* Make part `part` (1 ... parts) of a set of that many shards: see below. 0 and 0: a store of its own. */
     unsigned part, parts;
+    /* 1: symbolic links in directories are followed, to files and directories that may lie anywhere; 0: they are
+     * errors where something is expected behind them. Sources themselves may always be links. */
+    int follow_links;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0      \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0, 0   \
     }
 
 /* The result of an ingest. */

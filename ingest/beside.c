@@ -1,6 +1,8 @@
 /* Files that a list names: see beside.h. */
 #include "beside.h"
 
+#include "shown.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -55,7 +57,8 @@ static bool leads_out(const char *path)
 static apl_status cannot_open(apl_error *err)
 {
     if (errno == ELOOP)
-        return fail(err, APL_E_SOURCE, "there is a symbolic link on the way, which is not followed");
+        return fail(err, APL_E_SOURCE,
+                    "there is a symbolic link on the way, which is not followed" FOLLOW_LINKS);
     return fail_errno(err, errno, "cannot be opened");
 }
 
@@ -106,13 +109,14 @@ static apl_status go_to(struct beside *b, const char *path, size_t length, apl_e
     return APL_OK;
 }
 
-static apl_status open_beside(struct beside *b, const char *path, bool outside, int *fd, apl_error *err)
+static apl_status open_beside(struct beside *b, const char *path, struct beside_rules rules, int *fd,
+                              apl_error *err)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    if (outside)
-        *fd = openat(b->folder, path, FILE_FLAGS);
-    else if (leads_out(path))
+    if (!rules.outside && leads_out(path))
         return fail(err, APL_E_SOURCE, "leads out of the folder of the list; --outside allows that");
+    if (rules.outside || rules.follow)
+        *fd = openat(b->folder, path, FILE_FLAGS);
     else {
         TRY(go_to(b, path, slash ? (size_t)(slash - path) : 0, err));
         *fd = openat(b->last, name, FILE_FLAGS | O_NOFOLLOW);
@@ -138,13 +142,14 @@ static apl_status read_all(int fd, uint64_t size, struct buffer *bytes, apl_erro
     return bytes->size == size ? APL_OK : fail(err, APL_E_SOURCE, "changed while it was read");
 }
 
-apl_status beside_read(struct beside *b, const char *path, bool outside, struct buffer *bytes, apl_error *err)
+apl_status beside_read(struct beside *b, const char *path, struct beside_rules rules, struct buffer *bytes,
+                       apl_error *err)
 {
     struct stat st;
     int fd = -1;
     if (!*path)
         return fail(err, APL_E_SOURCE, "the path is empty");
-    TRY(open_beside(b, path, outside, &fd, err));
+    TRY(open_beside(b, path, rules, &fd, err));
     apl_status status = APL_OK;
     if (fstat(fd, &st) != 0)
         status = fail_errno(err, errno, "cannot be examined");

@@ -21,9 +21,13 @@ struct beside {
 apl_status beside_open(struct beside *b, const char *list, apl_error *err);
 void beside_close(struct beside *b);
 
-/* All bytes of a regular file, at most APL_MAX_VALUE. Without `outside`, a path that is absolute, or has a part "..", is refused, and
- * so is a link on the way. Errors do not name the file. */
-apl_status beside_read(struct beside *b, const char *path, bool outside, struct buffer *bytes,
+/* What paths may do: be absolute, have parts "..", and lead over links; or only the last. */
+struct beside_rules {
+    bool outside, follow;
+};
+
+/* All bytes of a regular file, at most APL_MAX_VALUE. Errors do not name the file. */
+apl_status beside_read(struct beside *b, const char *path, struct beside_rules rules, struct buffer *bytes,
                        apl_error *err);
 
 #endif

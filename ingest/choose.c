@@ -9,6 +9,10 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+/* The way on from several sources. */
+#define MAKE_ONE \
+    ". Unpack them into one directory, or make a store of each and a set of them with apldata join"
+
 void end_format(struct ingest *in)
 {
     if (in->format)
@@ -54,7 +58,7 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
         return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory",
                     standard ? "standard input" : "the source", format->name);
     if (in->sources.count > 1 && !format->several && !format->read)
-        return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu", format->name,
+        return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu" MAKE_ONE, format->name,
                     in->sources.count);
     if (format->read && ((!*files && !format->member) || (*files && standard)))
         return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories", spool_shown(path),
@@ -83,9 +87,10 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
                                struct files **files, apl_error *err)
 {
     bool done = false, other = false;
+    apl_status status = APL_OK;
+    apl_error why;
     if (source_is_lasting(path)) {
-        apl_error why;
-        apl_status status = try_folders(in, &done, &other, &why);
+        status = try_folders(in, &done, &other, &why);
         if (status == APL_E_CANCELLED || status == APL_E_NOMEM ||
             (status != APL_OK && in->found && !format)) {
             *err = why;
@@ -97,7 +102,10 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
     if (format && !other)
         return open_known(in, format, files, err);
     TRY(begin_format(in, &format_cifar, err));
-    return members_open(in, &other, err);
+    apl_status opened = members_open(in, &other, err);
+    if (opened == APL_E_SOURCE && status == APL_E_SOURCE && source_is_directory(path))
+        *err = why; /* a directory without files of CIFAR's */
+    return opened;
 }
 
 /* No format that takes several sources has claimed them. */
@@ -110,10 +118,10 @@ static apl_status refuse_several(const struct ingest *in, apl_error *err)
         if (stat(path, &st) != 0)
             return fail_errno(err, errno, "%s", printable(shown, sizeof shown, path, strlen(path)));
     }
-    return fail(
-        err, APL_E_INVALID,
-        "%s and the %zu sources after it are not of one format that takes several: cifar and folder take one",
-        in->shown, in->sources.count - 1);
+    return fail(err, APL_E_INVALID,
+                "the %zu sources from %s on are not of one format that takes several: cifar and folder "
+                "take one" MAKE_ONE,
+                in->sources.count, in->shown);
 }
 
 apl_status choose_format(struct ingest *in, struct files **files, apl_error *err)

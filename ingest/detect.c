@@ -120,7 +120,7 @@ static apl_status add_all(const struct sources *sources, struct files *files, ap
 {
     for (size_t i = 0; i < sources->count; i++)
         TRY(files_add(files, sources->paths[i], err));
-    return APL_OK;
+    return sources->count > 1 ? files_check_distinct(files, err) : APL_OK;
 }
 
 /* Every file must be what was asked for, if that can be told. */
@@ -231,6 +231,7 @@ apl_status detect(const struct sources *sources, const struct format **format, s
     const struct format *asked = sources->asked;
     struct files_options options = {.wants = asked && asked->read ? wanted_by_asked : wanted_by_any,
                                     .any_bytes = asked && asked->any_bytes,
+                                    .follow = sources->follow,
                                     .poll = sources->poll,
                                     .user = sources->user,
                                     .asked = asked};

@@ -7,6 +7,7 @@
 struct sources {
     const char *const *paths;
     size_t count;
+    bool follow;                /* symbolic links in directories */
     const struct format *asked; /* NULL: to be told */
     int (*poll)(void *user);    /* see source.h; may be NULL */
     void *user;

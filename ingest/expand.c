@@ -182,7 +182,7 @@ static bool is_called_archive(const char *name)
 apl_status expand_archives(const char *directory, struct expanded *out, apl_error *err)
 {
     struct listing list;
-    apl_status status = listing_read(directory, &list, err);
+    apl_status status = listing_read(directory, false, &list, err);
     for (size_t i = 0; status == APL_OK && i < list.count; i++) {
         if (!is_called_archive(list.files[i]))
             continue;

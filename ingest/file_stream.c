@@ -165,5 +165,6 @@ apl_status files_read_beside(struct files *files, size_t file, const char *path,
         TRY(beside_open(&files->beside, files->places[file]->open_path, err));
         files->beside_file = file + 1;
     }
-    return beside_read(&files->beside, path, outside, bytes, err);
+    return beside_read(&files->beside, path, (struct beside_rules){outside, files->options.follow}, bytes,
+                       err);
 }

@@ -11,6 +11,7 @@ struct files_options {
     bool (*wants)(const char *name, const struct format *asked); /* of the files in a directory */
     const struct format *asked;
     bool any_bytes;          /* as struct format has it */
+    bool follow;             /* links in a directory */
     int (*poll)(void *user); /* see source.h; may be NULL */
     void *user;
 };
@@ -19,8 +20,11 @@ struct files *files_new(const struct files_options *options); /* NULL: out of me
 void files_free(struct files *files);                         /* closes what is open */
 
 /* Adds a file, or the wanted files of a directory: sorted by name, none hidden; of a directory that holds nothing but one
- * directory, of that one. Links in it are not followed. A packed file is left out where it lies there unpacked too. */
+ * directory, of that one. Links in it are followed only with `follow`. A packed file is left out where it lies there unpacked too. */
 apl_status files_add(struct files *files, const char *path, apl_error *err);
+
+/* Refuses files that have been added twice, as a directory and a file in it were given. */
+apl_status files_check_distinct(const struct files *files, apl_error *err);
 
 /* Adds the files beside `path`, which has been added, that belong to it. */
 apl_status files_add_beside(struct files *files, const char *path,

@@ -1,4 +1,5 @@
 /* What is found where a path leads: see files.h. */
+#include "distinct.h"
 #include "file_stream.h"
 #include "found_file.h"
 #include "listing.h"
@@ -63,9 +64,10 @@ static bool has_unpacked(const struct files *files, const char *name)
     return false;
 }
 
-static apl_status add_file(struct files *files, const char *path, bool follow, apl_error *err)
+/* `given`: by name, not found in a directory. */
+static apl_status add_file(struct files *files, const char *path, bool given, apl_error *err)
 {
-    struct place *place = make_room(files) ? place_new(path, follow) : NULL;
+    struct place *place = make_room(files) ? place_new(path, given || files->options.follow) : NULL;
     bool packed = false;
     if (!place)
         return fail_nomem(err);
@@ -74,7 +76,7 @@ static apl_status add_file(struct files *files, const char *path, bool follow, a
         place_free(place);
         return status;
     }
-    if (packed && !follow && has_unpacked(files, place->name)) {
+    if (packed && !given && has_unpacked(files, place->name)) {
         place_free(place);
         return APL_OK;
     }
@@ -121,7 +123,7 @@ static apl_status add_names(struct files *files, const char *folder, const struc
 static apl_status add_folder(struct files *files, const char *path, int levels, apl_error *err)
 {
     struct listing list;
-    apl_status status = listing_read(path, &list, err);
+    apl_status status = listing_read(path, files->options.follow, &list, err);
     if (status == APL_OK && list.count == 0 && list.folders == 1 && levels > 0) {
         char *inner = joined(path, list.folder);
         status = inner ? add_folder(files, inner, levels - 1, err) : fail_nomem(err);
@@ -141,6 +143,18 @@ apl_status files_add(struct files *files, const char *path, apl_error *err)
     return add_folder(files, path, LEVELS_DOWN, err);
 }
 
+apl_status files_check_distinct(const struct files *files, apl_error *err)
+{
+    const char **paths = malloc((files->count + 1) * sizeof *paths);
+    if (!paths)
+        return fail_nomem(err);
+    for (size_t i = 0; i < files->count; i++)
+        paths[i] = files->places[i]->open_path;
+    apl_status status = distinct_paths(paths, files->count, err);
+    free(paths);
+    return status;
+}
+
 apl_status files_add_beside(struct files *files, const char *path,
                             bool (*belongs)(const char *name, const char *other), apl_error *err)
 {
@@ -149,7 +163,7 @@ apl_status files_add_beside(struct files *files, const char *path,
     char *folder = length ? strndup(path, length) : strdup(".");
     if (!folder)
         return fail_nomem(err);
-    apl_status status = listing_read(folder, &list, err);
+    apl_status status = listing_read(folder, files->options.follow, &list, err);
     for (size_t i = 0; status == APL_OK && i < list.count; i++) {
         size_t bare = strlen(list.files[i]);
         char *name = strndup(list.files[i], (ends_packed(list.files[i], &bare), bare));

@@ -2,6 +2,7 @@
 #include "folder.h"
 
 #include "input.h"
+#include "shown.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,10 +77,10 @@ static bool choose_file(const struct folder *folder, int fd, const char *name)
 
 static bool choose_folder(const struct folder *folder, int fd, const char *name)
 {
-    (void)folder;
     struct stat st;
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-           fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+           fstatat(fd, name, &st, folder->options.follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(st.st_mode);
 }
 
 static apl_status list_entries(const struct folder *folder, DIR *dir, chooser choose, struct names *names,
@@ -120,10 +121,15 @@ static apl_status list(const struct folder *folder, int fd, chooser choose, stru
     return status;
 }
 
+static int link_flag(const struct folder *folder)
+{
+    return folder->options.follow ? 0 : O_NOFOLLOW;
+}
+
 /* Goes down into `name` if it has wanted files. */
 static apl_status try_subfolder(struct folder *folder, const char *name, apl_error *err)
 {
-    int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | link_flag(folder));
     if (fd < 0)
         return APL_OK; /* not to be read, or gone: as if it held nothing */
     apl_status status = list(folder, fd, choose_file, &folder->files, err);
@@ -162,7 +168,9 @@ static void add_file_sizes(struct folder *folder)
 {
     struct stat st;
     for (size_t i = 0; i < folder->files.count; i++)
-        if (fstatat(folder->fd, folder->files.at[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+        if (fstatat(folder->fd, folder->files.at[i], &st, folder->options.follow ? 0 : AT_SYMLINK_NOFOLLOW) ==
+                0 &&
+            S_ISREG(st.st_mode))
             folder->size += (uint64_t)st.st_size;
 }
 
@@ -198,14 +206,14 @@ void folder_close(struct folder *folder)
 
 /* --------------------------------------------------------------------------------------------- reading */
 
-/* Opens a file without following links and without waiting for the other end of a pipe. */
+/* Opens a file without waiting for the other end of a pipe. */
 static apl_status open_entry(struct folder *folder, const char *name, int *fd, apl_error *err)
 {
     const char *source = folder->options.name;
-    *fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0 && errno == ELOOP)
-        return fail(err, APL_E_SOURCE, "%s: %s is a symbolic link, which is not followed", source,
-                    folder->path);
+    *fd = openat(folder->fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | link_flag(folder));
+    if (*fd < 0 && errno == ELOOP && !folder->options.follow)
+        return fail(err, APL_E_SOURCE, "%s: %s is a symbolic link, which is not followed" FOLLOW_LINKS,
+                    source, folder->path);
     if (*fd < 0)
         return fail_errno(err, errno, "%s: %s cannot be opened", source, folder->path);
     struct stat st;

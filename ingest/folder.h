@@ -10,6 +10,7 @@ struct folder;
 
 struct folder_options {
     const char *name; /* for messages, safe to print; must live as long as the folder */
+    bool follow;      /* symbolic links are what they lead to, wherever that lies */
     source_wants wants;
     int (*poll)(void *user); /* may be NULL */
     void *user;              /* of both */

@@ -101,7 +101,8 @@ static apl_status open_any_place(const struct place *place, int *fd, struct stat
     *fd = open(place->open_path,
                O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (place->follow ? 0 : O_NOFOLLOW));
     if (*fd < 0 && errno == ELOOP && !place->follow)
-        return fail(err, APL_E_SOURCE, "%s: is a symbolic link, which is not followed", place->path);
+        return fail(err, APL_E_SOURCE, "%s: is a symbolic link, which is not followed" FOLLOW_LINKS,
+                    place->path);
     if (*fd < 0)
         return fail_errno(err, errno, "%s: cannot be opened", place->path);
     apl_status status = APL_OK;

@@ -16,7 +16,7 @@ struct place {
     char *path;      /* safe to print */
     struct stat st;  /* when it was found */
     uint8_t head[PLACE_HEAD];
-    bool follow; /* it may be a link: it was given by name */
+    bool follow; /* it may be a link: it was given by name, or links are followed */
     int fd;      /* of read_at; -1: none yet */
     bool known;  /* its digest is */
     uint8_t digest[32];

@@ -1,6 +1,7 @@
 /* Finds the sources: see gather.h. */
 #include "gather.h"
 
+#include "distinct.h"
 #include "found_file.h"
 #include "shown.h"
 
@@ -116,6 +117,7 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
     TRY(gather_source(in, source, err));
     for (size_t i = 0; i < in->options.more_count; i++)
         TRY(gather_source(in, in->options.more[i], err));
+    TRY(distinct_paths((const char *const *)in->given.paths, in->given.count, err));
     for (size_t i = 0; i < in->given.count; i++) {
         struct stat st;
         if (stat(in->given.paths[i], &st) == 0 && S_ISREG(st.st_mode))
@@ -126,6 +128,7 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
     in->host.source = printable(in->shown, sizeof in->shown, shown, strlen(shown));
     in->sources = (struct sources){.paths = (const char *const *)in->given.paths,
                                    .count = in->given.count,
+                                   .follow = in->options.follow_links != 0,
                                    .poll = report_reading,
                                    .user = in};
     return APL_OK;

@@ -131,7 +131,7 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
 {
     struct ingest *in = user;
     if (in->skipped >= in->options.skip_bad) {
-        char limit[64] = "";
+        char limit[96] = " (--skip-bad N, or skip_bad=N in Python, leaves out up to N bad files)";
         if (in->options.skip_bad)
             snprintf(limit, sizeof limit, " (and more than the %" PRIu64 " bad files to skip)",
                      in->options.skip_bad);

@@ -53,12 +53,31 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
     return APL_OK;
 }
 
+/* A list of texts that an option points to. */
+static apl_status check_texts(const char *name, const char *const *texts, size_t count, apl_error *err)
+{
+    if (count > 0 && !texts)
+        return fail(err, APL_E_INVALID, "%s is NULL, but %s_count is %zu", name, name, count);
+    for (size_t i = 0; i < count; i++)
+        if (!texts[i])
+            return fail(err, APL_E_INVALID, "%s[%zu] is NULL", name, i);
+    return APL_OK;
+}
+
+static apl_status check_lists(const apl_ingest_options *o, apl_error *err)
+{
+    TRY(check_texts("more", o->more, o->more_count, err));
+    TRY(check_texts("map", o->map, o->map_count, err));
+    return check_texts("column_types", o->column_types, o->column_type_count, err);
+}
+
 static apl_status take_ingest_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)
 {
     in->options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
     in->writing = (apl_writer_options)APL_WRITER_OPTIONS_INIT;
     TRY(options_take(&in->options, sizeof in->options, options, "apl_ingest_options", err));
     TRY(options_take(&in->writing, sizeof in->writing, in->options.writer, "apl_writer_options", err));
+    TRY(check_lists(&in->options, err));
     host_begin(in);
     TRY(image_options_take(&in->options, &in->host.images, err));
     in->writing.tool = image_options_tool(

@@ -31,11 +31,13 @@ static apl_status keep_file(struct listing *list, const char *name, apl_error *e
     return list->files[list->count] ? (list->count++, APL_OK) : fail_nomem(err);
 }
 
-static apl_status keep_entry_of(struct listing *list, DIR *dir, const char *name, apl_error *err)
+static apl_status keep_entry_of(struct listing *list, DIR *dir, const char *name, bool follow, apl_error *err)
 {
-    struct stat st;
+    struct stat st, behind;
     if (*name == '.' || fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return APL_OK;
+    if (follow && S_ISLNK(st.st_mode) && fstatat(dirfd(dir), name, &behind, 0) == 0)
+        st = behind;
     if (!S_ISDIR(st.st_mode))
         return keep_file(list, name, err);
     list->folders++;
@@ -44,7 +46,7 @@ static apl_status keep_entry_of(struct listing *list, DIR *dir, const char *name
     return APL_OK;
 }
 
-static apl_status keep_entries(struct listing *list, DIR *dir, const char *shown, apl_error *err)
+static apl_status keep_entries(struct listing *list, DIR *dir, const char *shown, bool follow, apl_error *err)
 {
     for (;;) {
         errno = 0;
@@ -53,7 +55,7 @@ static apl_status keep_entries(struct listing *list, DIR *dir, const char *shown
             return errno ? fail_errno(err, errno, "%s: cannot be listed", shown) : APL_OK;
         if (list->count == NAMES_MAX)
             return fail(err, APL_E_SOURCE, "%s: has more than %u files", shown, NAMES_MAX);
-        TRY(keep_entry_of(list, dir, entry->d_name, err));
+        TRY(keep_entry_of(list, dir, entry->d_name, follow, err));
     }
 }
 
@@ -62,7 +64,7 @@ static int by_entry_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-apl_status listing_read(const char *path, struct listing *list, apl_error *err)
+apl_status listing_read(const char *path, bool follow, struct listing *list, apl_error *err)
 {
     char shown[512];
     printable(shown, sizeof shown, path, strlen(path));
@@ -70,7 +72,7 @@ apl_status listing_read(const char *path, struct listing *list, apl_error *err)
     DIR *dir = opendir(path);
     if (!dir)
         return fail_errno(err, errno, "%s: cannot be listed", shown);
-    apl_status status = keep_entries(list, dir, shown, err);
+    apl_status status = keep_entries(list, dir, shown, follow, err);
     closedir(dir);
     if (status != APL_OK)
         listing_free(list);

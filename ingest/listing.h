@@ -4,15 +4,17 @@
 
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct listing {
-    char **files; /* and links and the like: all but directories; none hidden; in byte order */
+    char **files; /* and the like: all but directories; none hidden; in byte order */
     size_t count, folders;
     char *folder; /* one of those directories; NULL: none */
 };
 
-apl_status listing_read(const char *path, struct listing *list, apl_error *err);
+/* Links are as files, or, with `follow`, what they lead to. */
+apl_status listing_read(const char *path, bool follow, struct listing *list, apl_error *err);
 void listing_free(struct listing *list);
 
 #endif

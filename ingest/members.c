@@ -90,8 +90,8 @@ static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_
     TRY(begin_source(in, source, err));
     source_close(in->source);
     in->source = NULL;
-    TRY(source_open_tree(in->sources.paths[source], is_wanted, SOURCE_LIST, report_reading, in, &in->source,
-                         err));
+    struct source_way names = {SOURCE_LIST, in->sources.follow, in->db};
+    TRY(source_open_tree(in->sources.paths[source], is_wanted, names, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK) {
         *other = !m.directory && !in->found && is_anothers(in, m.name);
@@ -125,7 +125,8 @@ static apl_status open_for_members(struct ingest *in, size_t source, apl_error *
     enum source_tree how = !in->format->folders ? SOURCE_FLAT : any ? SOURCE_ANY : SOURCE_TREE;
     TRY(strcmp(path, "-") == 0 && head.data
             ? source_open_begun(&head, is_wanted, how, report_reading, in, &in->source, err)
-            : source_open_tree(path, is_wanted, how, report_reading, in, &in->source, err));
+            : source_open_tree(path, is_wanted, (struct source_way){how, in->sources.follow, in->db},
+                               report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     return APL_OK;
 }

@@ -6,7 +6,7 @@
 
 #define PEEK_NAMES 16
 
-/* Up to PEEK_NAMES names with their folders, raw bytes, each to be freed; as many as could be read. */
+/* Up to PEEK_NAMES names with their folders, raw bytes, each to be freed; as many as could be read, and none after one of CIFAR's. */
 size_t peek_members(const char *path, char *names[PEEK_NAMES]);
 
 #endif

@@ -1,8 +1,11 @@
-/* How the path of a source is shown. */
+/* What messages say of sources. */
 #ifndef SHOWN_H
 #define SHOWN_H
 
 #include <string.h>
+
+/* The way on from a symbolic link. */
+#define FOLLOW_LINKS ": --follow-links (follow_links=True in Python) follows it"
 
 /* A copy of standard input (standard.h) is opened by such a path: that of a descriptor, written as nobody else does. */
 #define SPOOL_PATH "/proc/./self/fd/"

@@ -26,7 +26,9 @@ struct source {
     struct source_head head; /* of standard input, where that was read already */
 
     bool folders, list,
-        files_only; /* names have them; only names are wanted; directories in an archive are not */
+        files_only;     /* names have them; only names are wanted; directories in an archive are not */
+    bool follow;        /* links in a directory */
+    const char *except; /* a store that is left out of one; NULL: none */
 
     /* One of: an archive, a directory, a directory with all below it. */
     struct input *input;
@@ -88,6 +90,18 @@ static apl_status open_stdin(struct source *s, apl_error *err)
     return open_tar(s, fd, err);
 }
 
+/* Where it is a store. */
+static void find_except(const char *path, struct stat *found)
+{
+    struct stat st;
+    int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    if (fstatat(fd, "data.mdb", &st, AT_SYMLINK_NOFOLLOW) != 0 || fstat(fd, found) != 0)
+        *found = (struct stat){0};
+    close(fd);
+}
+
 static apl_status open_folder(struct source *s, int fd, apl_error *err)
 {
     struct stat st;
@@ -95,12 +109,22 @@ static apl_status open_folder(struct source *s, int fd, apl_error *err)
         close(fd);
         return fail(err, APL_E_SOURCE, "%s: is an APL store, not a source", s->name);
     }
-    struct tree_options tree = {
-        .name = s->name, .wants = s->wants, .list = s->list, .poll = s->poll, .user = s->user, .sha = s->sha};
+    struct tree_options tree = {.name = s->name,
+                                .wants = s->wants,
+                                .list = s->list,
+                                .follow = s->follow,
+                                .poll = s->poll,
+                                .user = s->user,
+                                .sha = s->sha};
+    find_except(s->except, &tree.except);
     if (s->folders)
         return tree_open(fd, &tree, &s->tree, err);
-    struct folder_options options = {
-        .name = s->name, .wants = s->wants, .poll = s->poll, .user = s->user, .sha = s->sha};
+    struct folder_options options = {.name = s->name,
+                                     .follow = s->follow,
+                                     .wants = s->wants,
+                                     .poll = s->poll,
+                                     .user = s->user,
+                                     .sha = s->sha};
     return folder_open(fd, &options, &s->folder, err);
 }
 
@@ -195,13 +219,16 @@ static struct source begin_kind(source_wants wants, enum source_tree how, int (*
 apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
                        struct source **source, apl_error *err)
 {
-    return source_open_tree(path, wants, SOURCE_FLAT, poll, user, source, err);
+    return source_open_tree(path, wants, (struct source_way){SOURCE_FLAT, false, NULL}, poll, user, source,
+                            err);
 }
 
-apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
+apl_status source_open_tree(const char *path, source_wants wants, struct source_way how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err)
 {
-    struct source kind = begin_kind(wants, how, poll, user);
+    struct source kind = begin_kind(wants, how.tree, poll, user);
+    kind.follow = how.follow;
+    kind.except = how.except;
     return open_kind(&kind, path, source, err);
 }
 

@@ -36,9 +36,15 @@ void source_close(struct source *source);
 
 /* The same with names that hold the folders: as they stand in an archive, or of a directory and all below it, in the byte order of
  * their paths; but not with SOURCE_FLAT, as above. With SOURCE_LIST, only names come, of all files and directories, and no digest is
- * taken. With SOURCE_ANY, files are wanted whatever they are called, so that directories in an archive are passed over. */
+ * taken. With SOURCE_ANY, files are wanted whatever they are called, so that directories in an archive are passed over. With
+ * `follow`, symbolic links in a directory are what they lead to, wherever that lies. */
 enum source_tree { SOURCE_FLAT, SOURCE_TREE, SOURCE_LIST, SOURCE_ANY };
-apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
+struct source_way {
+    enum source_tree tree;
+    bool follow;
+    const char *except; /* a store that is left out where it lies in the directory; NULL: none */
+};
+apl_status source_open_tree(const char *path, source_wants wants, struct source_way how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err);
 
 /* Standard input as an archive, of which the first bytes have been read already: `head`, which must live as long as the source. */

@@ -168,9 +168,9 @@ static bool is_old_sparse(const struct tar *tar)
 static const char *objection(const struct tar *tar, struct archive_entry *entry, const char *path)
 {
     if (archive_entry_hardlink(entry) || archive_entry_hardlink_utf8(entry))
-        return "is a hard link, not a regular file";
+        return "is a hard link, not a regular file: tar --hard-dereference packs what it leads to";
     if (archive_entry_filetype(entry) == AE_IFLNK)
-        return "is a symbolic link, not a regular file";
+        return "is a symbolic link, not a regular file: tar --dereference packs what it leads to";
     if (archive_entry_filetype(entry) == AE_IFDIR)
         return "is a directory, not a regular file";
     if (archive_entry_filetype(entry) != AE_IFREG)

@@ -2,23 +2,27 @@
 #define _DEFAULT_SOURCE /* d_type */
 #include "tree.h"
 
+#include "shown.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LEVELS      32u
 #define PATH_LONG   4096u
 #define BLOCK_BYTES ((size_t)4 << 20)
+#define MOST_LINKS \
+    (1u << 17) /* to directories: of links to links to links, there are soon more than can be read */
 
 enum kind { KIND_FILE, KIND_DIRECTORY, KIND_LINK, KIND_OTHER };
 
 /* An entry: its kind in one byte, its name, a "/" if it is a directory, a NUL. So directories sort as their paths do. */
 struct level {
     int fd;
+    struct stat st;       /* of the directory */
     struct buffer text;   /* of all entries */
     struct buffer places; /* size_t each: of an entry in `text`; later sorted pointers to it */
     size_t next, count;
@@ -29,6 +33,7 @@ struct tree {
     struct tree_options options;
     struct level levels[LEVELS];
     unsigned depth; /* levels that are open */
+    unsigned links; /* to directories, that have been followed */
     char path[PATH_LONG];
     char shown[1024];
     int file; /* the current one; -1: none */
@@ -59,9 +64,19 @@ void tree_close(struct tree *tree)
 
 /* --------------------------------------------------------------------------------------------- listing */
 
-static enum kind kind_of(int fd, const struct dirent *entry)
+static enum kind kind_by_stat(int fd, const char *name, int flags)
 {
     struct stat st;
+    if (fstatat(fd, name, &st, flags) != 0)
+        return KIND_OTHER;
+    return S_ISREG(st.st_mode)   ? KIND_FILE
+           : S_ISDIR(st.st_mode) ? KIND_DIRECTORY
+           : S_ISLNK(st.st_mode) ? KIND_LINK
+                                 : KIND_OTHER;
+}
+
+static enum kind kind_of(int fd, const struct dirent *entry)
+{
     switch (entry->d_type) {
     case DT_REG:
         return KIND_FILE;
@@ -70,23 +85,36 @@ static enum kind kind_of(int fd, const struct dirent *entry)
     case DT_LNK:
         return KIND_LINK;
     case DT_UNKNOWN:
-        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            return KIND_OTHER;
-        return S_ISREG(st.st_mode)   ? KIND_FILE
-               : S_ISDIR(st.st_mode) ? KIND_DIRECTORY
-               : S_ISLNK(st.st_mode) ? KIND_LINK
-                                     : KIND_OTHER;
+        return kind_by_stat(fd, entry->d_name, AT_SYMLINK_NOFOLLOW);
     default:
         return KIND_OTHER;
     }
 }
 
-static void keep_entry(struct level *level, const struct dirent *entry)
+/* A link that leads nowhere remains one. */
+static enum kind kind_behind(int fd, const char *link)
+{
+    struct stat st;
+    return fstatat(fd, link, &st, 0) == 0 ? kind_by_stat(fd, link, 0) : KIND_LINK;
+}
+
+static bool is_except(const struct level *level, const char *name, const struct stat *except)
+{
+    struct stat st;
+    return except->st_ino != 0 && fstatat(level->fd, name, &st, 0) == 0 && st.st_ino == except->st_ino &&
+           st.st_dev == except->st_dev;
+}
+
+static void keep_entry(struct level *level, const struct dirent *entry, const struct tree_options *options)
 {
     size_t place = level->text.size;
-    uint8_t kind = (uint8_t)kind_of(level->fd, entry);
+    enum kind kind = kind_of(level->fd, entry);
+    if (kind == KIND_LINK && options->follow)
+        kind = kind_behind(level->fd, entry->d_name);
+    if (kind == KIND_DIRECTORY && is_except(level, entry->d_name, &options->except))
+        return;
     buffer_put(&level->places, &place, sizeof place);
-    buffer_put(&level->text, &kind, 1);
+    buffer_put(&level->text, &(uint8_t){(uint8_t)kind}, 1);
     buffer_put(&level->text, entry->d_name, strlen(entry->d_name));
     buffer_put(&level->text, kind == KIND_DIRECTORY ? "/" : "", kind == KIND_DIRECTORY ? 2 : 1);
     level->count++;
@@ -130,7 +158,7 @@ static apl_status list_level(const struct tree *tree, struct level *level, apl_e
     const struct dirent *entry;
     while ((void)(errno = 0), (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
-            keep_entry(level, entry);
+            keep_entry(level, entry, &tree->options);
     int error = errno;
     closedir(dir);
     if (error)
@@ -147,6 +175,8 @@ static apl_status push(struct tree *tree, int fd, apl_error *err)
     struct level *level = &tree->levels[tree->depth];
     *level = (struct level){.fd = fd, .path = strlen(tree->path)};
     tree->depth++;
+    if (fstat(fd, &level->st) != 0)
+        return cannot_list(tree, errno, err);
     return list_level(tree, level, err);
 }
 
@@ -177,6 +207,24 @@ static apl_status wrong(const struct tree *tree, const char *what, apl_error *er
     return fail(err, APL_E_SOURCE, "%s: %s %s", tree->options.name, tree->shown, what);
 }
 
+static int no_follow(const struct tree *tree)
+{
+    return tree->options.follow ? 0 : O_NOFOLLOW;
+}
+
+/* Does it lie in itself? Links are counted, too: those that fork, and fork again, are as endless as those that go round. */
+static apl_status check_way(struct tree *tree, bool link, apl_error *err)
+{
+    const struct stat *last = &tree->levels[tree->depth - 1].st;
+    for (unsigned i = 0; i + 1 < tree->depth; i++)
+        if (last->st_dev == tree->levels[i].st.st_dev && last->st_ino == tree->levels[i].st.st_ino)
+            return wrong(tree, "leads, by a symbolic link, back to a directory that it lies in", err);
+    tree->links += link;
+    return tree->links > MOST_LINKS
+               ? wrong(tree, "is a symbolic link, after 131,072 others to directories", err)
+               : APL_OK;
+}
+
 static apl_status go_into(struct tree *tree, apl_error *err)
 {
     if (tree->depth == LEVELS)
@@ -186,21 +234,25 @@ static apl_status go_into(struct tree *tree, apl_error *err)
     size_t length = strlen(tree->path + above->path) - 1; /* without its "/" */
     memcpy(name, tree->path + above->path, length);
     name[length] = 0;
-    int fd = openat(above->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(above->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_follow(tree));
     if (fd < 0)
         return fail_errno(err, errno, "%s: %s: cannot be opened", tree->options.name, tree->shown);
-    return push(tree, fd, err);
+    bool link = tree->options.follow && kind_by_stat(above->fd, name, AT_SYMLINK_NOFOLLOW) == KIND_LINK;
+    TRY(push(tree, fd, err));
+    return check_way(tree, link, err);
 }
 
-/* A link is left alone, unless something is expected behind it. */
+/* A link is left alone, unless something is expected behind it. Of those that are followed, that is any. */
 static apl_status pass_link(const struct tree *tree, apl_error *err)
 {
     const struct level *level = &tree->levels[tree->depth - 1];
-    struct stat st;
-    bool directory = fstatat(level->fd, tree->path + level->path, &st, 0) == 0 && S_ISDIR(st.st_mode);
-    if (!directory && !tree->options.wants(tree->path, tree->options.user))
+    const char *name = tree->path + level->path;
+    if (tree->options.follow)
+        return wrong(tree, "is a symbolic link that leads nowhere", err);
+    if (kind_by_stat(level->fd, name, 0) != KIND_DIRECTORY &&
+        !tree->options.wants(tree->path, tree->options.user))
         return APL_OK;
-    return wrong(tree, "is a symbolic link, which is not followed", err);
+    return wrong(tree, "is a symbolic link, which is not followed" FOLLOW_LINKS, err);
 }
 
 /* Opens without waiting for the other end of a pipe. */
@@ -209,7 +261,7 @@ static apl_status open_wanted(struct tree *tree, apl_error *err)
     const struct level *level = &tree->levels[tree->depth - 1];
     struct stat st;
     tree->file = openat(level->fd, tree->path + level->path,
-                        O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+                        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | no_follow(tree));
     if (tree->file < 0)
         return fail_errno(err, errno, "%s: %s: cannot be opened", tree->options.name, tree->shown);
     if (fstat(tree->file, &st) != 0)
@@ -253,7 +305,7 @@ static apl_status next_entry(struct tree *tree, enum kind *kind, apl_error *err)
 /* Is the entry one to stop at? Directories are gone into. */
 static apl_status visit(struct tree *tree, enum kind kind, bool *found, apl_error *err)
 {
-    *found = false;
+    *found = kind == KIND_LINK && tree->options.list;
     if (kind == KIND_LINK)
         return pass_link(tree, err);
     if (kind == KIND_DIRECTORY) {

@@ -5,12 +5,16 @@
 #include "hasher.h"
 #include "source.h"
 
+#include <sys/stat.h>
+
 struct tree;
 
 struct tree_options {
     const char *name; /* for messages, safe to print; must live as long as the tree */
     source_wants wants;
-    bool list;               /* only names, of files wanted or not and of directories: nothing is opened */
+    bool list;   /* only names, of files and links, wanted or not, and of directories: nothing is opened */
+    bool follow; /* symbolic links are what they lead to, wherever that lies */
+    struct stat except;      /* of a store that is left out; st_ino 0: of none */
     int (*poll)(void *user); /* may be NULL */
     void *user;              /* of both */
     struct hasher *sha;      /* takes what source_digest() says; may be NULL */
@@ -21,7 +25,8 @@ apl_status tree_open(int fd, const struct tree_options *options, struct tree **t
 void tree_close(struct tree *tree);
 
 /* Goes to the next wanted file, whose predecessor must have been read to its end. Names that begin with a dot are passed over;
- * symbolic links are not followed: to one that is wanted, or that leads to a directory, it is an error. */
+ * without `follow`, a symbolic link that is wanted, or that leads to a directory, is an error; with it, one that leads nowhere, or
+ * back to a directory above it. */
 apl_status tree_next(struct tree *tree, struct source_member *member, apl_error *err);
 
 /* Where names are listed: opens the file that tree_next() has given. */

@@ -183,7 +183,7 @@ void zipfile_close(struct zipfile *z)
 /* What no member that is wanted may be. */
 static const char *objection_to(const struct zip_entry *e, const char *path)
 {
-    return e->link                ? "is a link or the like, not a regular file"
+    return e->link ? "is a link or the like, not a regular file: zip without -y packs what it leads to"
            : path_leads_out(path) ? "has a path that leads out of the archive"
            : e->size > ZIPPED_MAX ? "is larger than 4 GiB"
                                   : NULL;

@@ -1,9 +1,8 @@
 /* Being inside a reader: see inside.h. */
 #include "inside.h"
 
+#include "forks.h"
 #include "handles.h"
-
-#include <unistd.h>
 
 static _Thread_local const apl_reader *calling_back;
 
@@ -40,7 +39,7 @@ apl_status reader_enter(apl_reader *r, apl_error *err)
     struct handle *handle = hold_open(r);
     if (!handle)
         return fail(err, APL_E_CANCELLED, "the reader has been closed");
-    if (r->pid == (int)getpid())
+    if (r->forks == forks_so_far())
         return APL_OK;
     handles_drop(handle);
     return fail(err, APL_E_FORKED, "the reader belongs to the parent process: open one here");

@@ -1,6 +1,7 @@
 /* Opening and closing readers, and their threads. */
 #include "asked.h"
 #include "buckets.h"
+#include "forks.h"
 #include "handles.h"
 #include "inside.h"
 #include "mix.h"
@@ -16,7 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define CLOSE_WAIT_NS 900000000u /* how long close waits for threads before it leaves them to themselves */
 
@@ -142,7 +142,7 @@ apl_status reader_new(void (*destroy)(apl_reader *r), apl_reader **reader, apl_e
         return fail_nomem(err);
     }
     init_locks(r);
-    r->pid = (int)getpid();
+    r->forks = forks_so_far();
     r->notify = -1;
     stats_open(&r->counters);
     *reader = r;
@@ -208,7 +208,7 @@ void apl_reader_close(apl_reader *r)
     if (!handle)
         return;
     /* In a child, threads of the parent may have held the lock at the fork: nothing can be touched. */
-    if (r->pid == (int)getpid() && handles_withdraw(handle)) {
+    if (r->forks == forks_so_far() && handles_withdraw(handle)) {
         nothing_left(r);
         handles_drop(handle); /* on behalf of whoever opened it */
     }

@@ -22,7 +22,8 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     if (photo_transform_makes(&schema->fields[field], &t))
         return fail(
             err, APL_E_INVALID,
-            "apl_batch_placements: the images of field %s are not of one size, or are resized or padded",
+            "apl_batch_placements: the images of field %s are not of one size, or are resized, or padded by "
+            "more than zeros or reflections that a crop takes",
             schema->fields[field].name);
     if (finish_needed(&t))
         return fail(err, APL_E_INVALID,

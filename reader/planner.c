@@ -231,6 +231,7 @@ static void prepare(const apl_reader *r, struct outlet *o)
     atomic_init(&job->ahead, 0);
     job->consumed = false;
     job->lacks = 0;
+    job->made = NULL;
     job->status = APL_OK;
 }
 

@@ -34,8 +34,8 @@ struct identity {
  * counters by stats.c, identity by state.c); others call it, or read. */
 struct apl_reader {
     struct spec spec;
-    struct handle *handle; /* held by the owner, each thread, each caller inside */
-    int pid;
+    struct handle *handle;           /* held by the owner, each thread, each caller inside */
+    unsigned forks;                  /* that came before it: more, and it is the parent's */
     const struct provider *provider; /* another process makes its batches; NULL: they are made here */
     struct client *client;           /* what that process is to it */
     struct monitor *monitor;         /* NULL: it is not watched */

@@ -171,7 +171,8 @@ static apl_status collate_job(struct worker *w, struct job *job, bool stale)
     const struct reader_options *o = &w->reader->spec.options;
     job->when.begun = now_ns();
     apl_status status = stale ? APL_OK : collate_batch(w, job, &job->error);
-    pool_settle(job->buffer);
+    if (w->spec->options.bounded)
+        pool_settle(job->buffer);
     cache_release(w->reader, job, w->slots);
     if (o->on_batch && !stale && status == APL_OK)
         call_back(w, &job->buffer->batch);
@@ -214,7 +215,7 @@ static bool collate(struct worker *w, struct job *job)
     pthread_mutex_unlock(&r->lock);
     w->bytes_read = 0;
     w->spent = (struct spent){0};
-    job->lacks = stale ? 0 : need_reserve(w, job, head);
+    job->lacks = r->spec.options.bounded && !stale ? need_reserve(w, job, head) : 0;
     apl_status status = job->lacks ? APL_OK : collate_job(w, job, stale);
     pthread_mutex_lock(&r->lock);
     activity_leave(r);

@@ -1,15 +1,14 @@
 /* Calls of the public header that do not wait. */
+#include "forks.h"
 #include "handles.h"
 #include "inside.h"
 #include "mix.h"
 #include "transform.h"
 
-#include <unistd.h>
-
 /* In a child too: then without the lock, which a thread that is not here may hold for ever. */
 static uint64_t epoch_of(apl_reader *r, const struct outlet *o)
 {
-    bool own = r->pid == (int)getpid();
+    bool own = r->forks == forks_so_far();
     if (own)
         pthread_mutex_lock(&r->lock);
     uint64_t epoch = o ? o->tally.epoch : outlets_epoch(r);

@@ -199,8 +199,8 @@ static apl_status other_content(const apl_reader *r, const uint8_t *content, apl
                     "the state is of another list of this set: to resume from it, open %s/%s", store->name,
                     list);
     return fail(err, APL_E_MISMATCH,
-                "the state is of another content: %s is not of it, and there is no older list %s",
-                store->name, list);
+                "the state does not belong to the content of %s, and there is no older list %s", store->name,
+                list);
 }
 
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,

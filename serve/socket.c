@@ -286,6 +286,15 @@ static void take_descriptors(struct msghdr *m, int *passed)
     }
 }
 
+static ssize_t receive_message(int fd, struct msghdr *m)
+{
+    ssize_t n;
+    do
+        n = recvmsg(fd, m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
 apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_error *err)
 {
     struct iovec data = {message, sizeof *message};
@@ -295,10 +304,10 @@ apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_erro
                        .msg_control = control.bytes,
                        .msg_controllen = sizeof control.bytes};
     *passed = -1;
-    ssize_t n;
-    do
-        n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    ssize_t n = receive_message(fd, &m);
+    /* The other end closed before it had read all: that is told once, and before what it said earlier. */
+    if (n < 0 && errno == ECONNRESET)
+        n = receive_message(fd, &m);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return APL_E_TIMEOUT;
     if (n == 0 || (n < 0 && errno == ECONNRESET))

@@ -18,6 +18,23 @@ static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column 
     return bc->scratch.failed ? NULL : bc->scratch.data;
 }
 
+/* The first records of a column of images, as many as its codec is chosen by and one more, put together as above. */
+static const uint8_t *front_bytes(struct block_coder *bc, const struct raw_column *column,
+                                  struct column_spec *spec)
+{
+    size_t shape = column->dims.size / spec->records, records = 0, values = 0;
+    while (records < spec->records && records * shape + values <= CODEC_SAMPLE_BYTES) {
+        uint64_t start;
+        values += raw_column_extent(column, (uint32_t)records++, &start);
+    }
+    spec->records = records;
+    spec->raw_bytes = records * shape + values;
+    bc->scratch.size = 0;
+    buffer_put(&bc->scratch, column->dims.data, records * shape);
+    buffer_put(&bc->scratch, column->values.data, values);
+    return bc->scratch.failed ? NULL : bc->scratch.data;
+}
+
 /* The codec that was asked for, for an input that it suits; else the choice is open. */
 static int wanted_codec(const apl_field *field, const struct column_spec *spec, int want_id)
 {
@@ -38,12 +55,14 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
             unsuitable = field->role == APL_INPUT && !unsuitable ? field : unsuitable;
             continue;
         }
-        size_t size;
-        const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
-        if (!raw && size)
-            return fail_nomem(err);
+        const struct raw_column *column = &block->columns[f];
+        size_t size = column->dims.size + column->values.size;
         struct column_spec spec = block_column_spec(field, block->records, size);
         int wanted = wanted_codec(field, &spec, want_id);
+        const uint8_t *raw =
+            codec_suits(CODEC_VARYING, &spec) ? front_bytes(bc, column, &spec) : raw_bytes(bc, column, &size);
+        if (!raw && size)
+            return fail_nomem(err);
         suits_any |= wanted >= 0;
         if (wanted < 0 && field->role == APL_INPUT && !unsuitable)
             unsuitable = field;
@@ -83,6 +102,26 @@ static apl_status encode_kept(struct block_coder *bc, unsigned codec, const stru
     return APL_OK;
 }
 
+/* Images of any size are coded where they lie: a copy would be large. */
+static apl_status encode_apart(struct block_coder *bc, struct codec_choice choice,
+                               const struct raw_column *column, const struct column_spec *spec,
+                               uint8_t entry[BLOCK_ENTRY], struct buffer *out, apl_error *err)
+{
+    size_t coded = 0;
+    enum codec_id used;
+    if (!buffer_reserve(out, codec_bound(spec)))
+        return fail_nomem(err);
+    uint8_t *to = out->data + out->size;
+    TRY(codec_encode_apart(bc->coder, choice, spec, column->dims.data, column->values.data, to, &coded, &used,
+                           err));
+    hash_stream_reset(bc->hash);
+    hash_stream_add(bc->hash, column->dims.data, column->dims.size);
+    hash_stream_add(bc->hash, column->values.data, column->values.size);
+    put_entry(entry, used, spec->raw_bytes, coded, hash_stream_64(bc->hash), hash_xxh3_64(to, coded));
+    out->size += coded;
+    return APL_OK;
+}
+
 static apl_status encode_column(struct block_coder *bc, const struct schema *schema,
                                 const struct raw_block *block, unsigned f, uint8_t entry[BLOCK_ENTRY],
                                 struct buffer *out, apl_error *err)
@@ -90,11 +129,14 @@ static apl_status encode_column(struct block_coder *bc, const struct schema *sch
     if (schema->fields[f].media)
         return encode_kept(bc, schema_kept_codec(schema, f), &block->columns[f], block->records, entry, out,
                            err);
-    size_t size, coded = 0;
-    const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
+    const struct raw_column *column = &block->columns[f];
+    size_t size = column->dims.size + column->values.size, coded = 0;
+    struct column_spec spec = block_column_spec(&schema->fields[f], block->records, size);
+    if (schema->choices[f].id == CODEC_VARYING && codec_suits(CODEC_VARYING, &spec))
+        return encode_apart(bc, schema->choices[f], column, &spec, entry, out, err);
+    const uint8_t *raw = raw_bytes(bc, column, &size);
     if (!raw && size)
         return fail_nomem(err);
-    struct column_spec spec = block_column_spec(&schema->fields[f], block->records, size);
     enum codec_id used;
     if (!buffer_reserve(out, codec_bound(&spec)))
         return fail_nomem(err);

@@ -94,6 +94,8 @@ static apl_status choose_fields(struct get *get, const apl_get_options *options,
 static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error *err)
 {
     const struct manifest *m = &get->store->manifest;
+    if (n > PTRDIFF_MAX / sizeof *get->wants)
+        return fail_nomem(err);
     get->wants = calloc(n + 1, sizeof *get->wants);
     get->starts = calloc(n + 1, sizeof *get->starts);
     if (!get->wants || !get->starts)

@@ -19,8 +19,9 @@
 #include "schema.h"
 
 #define FORMAT_MAJOR 1
-/* 3: a store with sums over the colours of images; 2: with images of any size; 1: with kept fields; all others are written as 0 */
-#define FORMAT_MINOR 4
+/* What a store has that is written as this: 5: indexed images, with products of colours; 4: progressive ones; 3: sums over the colours of
+ * images; 2: images of any size; 1: kept fields. All others are written as 0. */
+#define FORMAT_MINOR 5
 
 #define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
 

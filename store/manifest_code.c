@@ -72,6 +72,11 @@ static bool has_colours(const struct manifest *m, uint32_t s, unsigned f)
     return sums && sums->images > 0;
 }
 
+static bool has_products(const struct manifest *m, uint32_t s, unsigned f)
+{
+    return has_colours(m, s, f) && split_summary(&m->splits[s], f).colours->with_products > 0;
+}
+
 static void put_entries(struct buffer *b, const struct manifest *m)
 {
     put_store(b, m);
@@ -110,19 +115,32 @@ static void put_entries(struct buffer *b, const struct manifest *m)
                 put_class_counts(b, m, s, f);
             if (has_colours(m, s, f))
                 put_images(b, m, s, f);
+            if (has_products(m, s, f))
+                put_products(b, m, s, f);
         }
+}
+
+typedef bool split_has(const struct manifest *m, uint32_t s, unsigned f);
+
+static bool any_split(const struct manifest *m, split_has *has)
+{
+    for (uint32_t s = 0; s < m->split_count; s++)
+        for (unsigned f = 0; f < m->schema.count; f++)
+            if (has(m, s, f))
+                return true;
+    return false;
 }
 
 /* The oldest minor version that has all that is in the manifest. */
 static unsigned oldest_minor(const struct manifest *m)
 {
+    if (any_split(m, has_products))
+        return 5;
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.progressive[f])
             return 4;
-    for (uint32_t s = 0; s < m->split_count; s++)
-        for (unsigned f = 0; f < m->schema.count; f++)
-            if (has_colours(m, s, f))
-                return 3;
+    if (any_split(m, has_colours))
+        return 3;
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.choices[f].id == CODEC_VARYING)
             return 2;
@@ -186,6 +204,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_progressive(c, m, err);
     case TAG_IMAGES:
         return get_images(c, m, err);
+    case TAG_PRODUCTS:
+        return get_products(c, m, err);
     case TAG_VARYING:
         return get_varying(c, m, err);
     case TAG_SKIPPED:

@@ -25,6 +25,7 @@ enum tag {
     TAG_VARYING = 14,     /* from 1.2 on */
     TAG_IMAGES = 15,      /* from 1.3 on */
     TAG_PROGRESSIVE = 16, /* from 1.4 on */
+    TAG_PRODUCTS = 17,    /* from 1.5 on */
     TAG_SET = 64,         /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };
@@ -60,6 +61,8 @@ void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, unsigne
 apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *err);
 void put_images(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
 apl_status get_images(struct cursor *c, struct manifest *m, apl_error *err);
+void put_products(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
+apl_status get_products(struct cursor *c, struct manifest *m, apl_error *err);
 void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
 apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err);
 

@@ -294,6 +294,32 @@ apl_status get_images(struct cursor *c, struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
+/* PRODUCTS: split (4), field (4), products over pixels (8 each) */
+void put_products(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f)
+{
+    const struct colour_sums *sums = split_summary(&m->splits[s], f).colours;
+    size_t at = entry_begin(b, TAG_PRODUCTS, 0);
+    buffer_le(b, s, 4);
+    buffer_le(b, f, 4);
+    for (unsigned i = 0; i < COLOURS; i++)
+        buffer_le(b, (uint64_t)sums->pixel_products[i], 8);
+    entry_end(b, at);
+}
+
+apl_status get_products(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t s = cursor_u32(c), f = cursor_u32(c);
+    if (s >= m->split_count || f >= m->schema.count)
+        return bad_manifest(err, "products of colours");
+    struct colour_sums *sums = split_summary(&m->splits[s], f).colours;
+    if (!sums || sums->images == 0 || schema_colours(&m->schema, f) != COLOURS_YCC)
+        return bad_manifest(err, "products of colours");
+    for (unsigned i = 0; i < COLOURS; i++)
+        sums->pixel_products[i] = (int64_t)cursor_u64(c);
+    sums->with_products = sums->images;
+    return APL_OK;
+}
+
 /* CLASS_COUNTS: split (4), field (4), records of each class (8 each) */
 void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f)
 {

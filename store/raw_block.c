@@ -35,6 +35,17 @@ size_t raw_block_bytes(const struct raw_block *block, const struct schema *schem
     return bytes;
 }
 
+/* Readers rely on it. */
+static apl_status check_bool_values(const apl_field *field, const uint8_t *values, size_t count,
+                                    apl_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] > 1)
+            return fail(err, APL_E_INVALID, "field %s: a bool is %u, neither 0 nor 1", field->name,
+                        values[i]);
+    return APL_OK;
+}
+
 /* The bytes of a value to be appended, its varying dimensions in `dims`. */
 static apl_status value_size(const apl_field *field, const apl_value *value, uint32_t *dims, size_t *bytes,
                              apl_error *err)
@@ -59,7 +70,7 @@ static apl_status value_size(const apl_field *field, const apl_value *value, uin
     }
     if (*bytes && !value->data)
         return fail(err, APL_E_INVALID, "field %s: a value is NULL", field->name);
-    return APL_OK;
+    return field->dtype == APL_BOOL ? check_bool_values(field, value->data, *bytes, err) : APL_OK;
 }
 
 static bool append_value(struct raw_column *column, const apl_field *field, const void *data,

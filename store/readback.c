@@ -12,8 +12,10 @@
 
 #define RUN        1024u /* records under one leaf of a field's digest: part of the format */
 #define TELL_BYTES (64u << 20)
-#define TASK_RUNS  4u /* that one thread takes at a time; a block that two tasks share is decoded twice */
-#define NO_BLOCK   UINT64_MAX
+#define TASK_RUNS \
+    4u /* at most, that one thread takes at a time; a block that two tasks share is decoded twice */
+#define TASKS    4u /* at least, for each thread, as long as there are as many runs */
+#define NO_BLOCK UINT64_MAX
 
 struct worker {
     bool ready;
@@ -32,7 +34,7 @@ struct job {
     const struct manifest *m;
     struct worker *workers;
     uint8_t (*leaves)[32]; /* field by field, run by run */
-    uint64_t runs;
+    uint64_t runs, task_runs;
     atomic_uint_fast64_t records, bad_blocks;
     struct bitset positions; /* that a record has said are its own; only where they are looked at */
     pthread_mutex_t report;
@@ -310,8 +312,8 @@ static apl_status read_task(void *context, unsigned worker, size_t task, apl_err
     for (unsigned f = 0; status == APL_OK && f < job->m->schema.count; f++)
         if (!(shas[f] = sha256_new()))
             status = fail_nomem(err);
-    uint64_t first_run = task * TASK_RUNS, task_first = first_run * RUN;
-    for (uint64_t run = first_run; status == APL_OK && run < first_run + TASK_RUNS && run < job->runs;
+    uint64_t first_run = task * job->task_runs, task_first = first_run * RUN;
+    for (uint64_t run = first_run; status == APL_OK && run < first_run + job->task_runs && run < job->runs;
          run++) {
         uint64_t last = (run + 1) * RUN < job->m->info.records ? (run + 1) * RUN : job->m->info.records;
         status = read_run(job, w, shas, task_first, run * RUN, last, err);
@@ -349,6 +351,13 @@ static apl_status conclude(struct job *job, unsigned threads, struct findings *f
     return APL_OK;
 }
 
+/* How many runs a task has: fewer of a small store, whose records may be large. */
+static uint64_t task_runs(uint64_t runs, unsigned threads)
+{
+    uint64_t each = runs / ((uint64_t)TASKS * threads);
+    return each < 1 ? 1 : each < TASK_RUNS ? each : TASK_RUNS;
+}
+
 apl_status readback(const struct readback *what, struct findings *found, apl_error *err)
 {
     const struct manifest *m = what->manifest;
@@ -357,6 +366,7 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
         .what = what, .m = m, .report = PTHREAD_MUTEX_INITIALIZER, .runs = (m->info.records + RUN - 1) / RUN};
     apl_status status;
     *found = (struct findings){0};
+    job.task_runs = task_runs(job.runs, threads);
     job.workers = calloc(threads, sizeof *job.workers);
     job.leaves = calloc((size_t)job.runs * m->schema.count, sizeof *job.leaves);
     GUARD(job.workers && job.leaves ? APL_OK : fail_nomem(err));
@@ -366,7 +376,8 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
     GUARD(found->splits ? APL_OK : fail_nomem(err));
     for (uint32_t s = 0; s < m->split_count; s++)
         GUARD(take_room(m, found->splits, s, err));
-    GUARD(parallel_for(threads, (size_t)((job.runs + TASK_RUNS - 1) / TASK_RUNS), read_task, &job, err));
+    GUARD(parallel_for(threads, (size_t)((job.runs + job.task_runs - 1) / job.task_runs), read_task, &job,
+                       err));
     GUARD(conclude(&job, threads, found, err));
 out:
     for (unsigned i = 0; job.workers && i < threads; i++) {

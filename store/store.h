@@ -54,7 +54,7 @@ apl_status store_find_field(const apl_store *store, const char *name, unsigned *
 const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
 
 /* The sums over the colours of a field's images in a split, and of what they are; of a set those of its shards, which are opened. false:
- * no sums are kept, or they are of less than half of its images, or a shard cannot be opened. */
+ * no sums are kept, or they lack more than one in 20 of its images, or a shard cannot be opened. */
 bool store_sum_colours(const apl_store *store, unsigned split, unsigned field, struct colour_sums *sums,
                        enum colours_kind *kind);
 

@@ -35,6 +35,17 @@ static apl_status differs(const apl_store *store, const char *field, const char 
                 store->name, field, what);
 }
 
+/* Products over pixels are compared if they are stored. */
+static bool same_colours(const struct colour_sums *stored, const struct colour_sums *found)
+{
+    struct colour_sums is = *found;
+    if (stored->with_products == 0) {
+        is.with_products = 0;
+        memset(is.pixel_products, 0, sizeof is.pixel_products);
+    }
+    return memcmp(stored, &is, sizeof is) == 0;
+}
+
 static apl_status compare_statistics(const apl_store *store, const struct findings *found, apl_error *err)
 {
     const struct manifest *m = &store->manifest;
@@ -48,8 +59,7 @@ static apl_status compare_statistics(const apl_store *store, const struct findin
             if (stored->moments &&
                 memcmp(stored->moments, is.moments, field_channels(field) * sizeof *is.moments) != 0)
                 return differs(store, field->name, "moments", err);
-            if (stored->colours && stored->colours->images > 0 &&
-                memcmp(stored->colours, is.colours, sizeof *is.colours) != 0)
+            if (stored->colours && stored->colours->images > 0 && !same_colours(stored->colours, is.colours))
                 return differs(store, field->name, "sums over images", err);
         }
     return APL_OK;

@@ -1,12 +1,12 @@
 /* The calls that write a store: opening, describing its fields, members and records, committing. */
 #include "writer.h"
 
+#include "forks.h"
 #include "sized.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEFAULT_BYTES  ((size_t)8 << 20) /* of larger records a block has fewer, so that it stays below this */
 #define POSITION_FIELD "source_position"
 
 /* -------------------------------------------------------------------------------------- open and close */
@@ -57,6 +57,7 @@ apl_status apl_writer_open(const char *path, const apl_writer_options *options, 
     apl_writer *w = calloc(1, sizeof *w);
     if (!w)
         return fail_nomem(err);
+    w->forks = forks_so_far();
     apl_status status = take_writer_options(w, path, &o, err);
     if (status == APL_OK)
         status = staging_open(path, o.replace, &w->staging, err);
@@ -93,9 +94,10 @@ static void free_lists(apl_writer *w)
     buffer_free(&w->splits);
 }
 
+/* In a child, its files and threads are the parent's. */
 void apl_writer_close(apl_writer *w)
 {
-    if (!w)
+    if (!w || w->forks != forks_so_far())
         return;
     writer_free_pipeline(w);
     lmdb_writer_close(w->lmdb);
@@ -119,6 +121,8 @@ static apl_status ready_to_append(const apl_writer *w, apl_error *err)
 {
     if (!w)
         return fail(err, APL_E_INVALID, "the writer is NULL");
+    if (w->forks != forks_so_far())
+        return fail(err, APL_E_FORKED, "%s: the writer belongs to the parent process", w->path);
     if (w->status != APL_OK && err)
         *err = w->error;
     if (w->status == APL_OK && w->committed)
@@ -232,13 +236,8 @@ static apl_status close_schema(apl_writer *w, apl_error *err)
     if (w->shuffle)
         TRY(schema_add(&w->schema, POSITION_FIELD, strlen(POSITION_FIELD), APL_U64, APL_POSITION, 0, NULL,
                        err));
-    size_t bytes = 0;
-    for (unsigned f = 0; f < w->schema.count; f++)
-        bytes += w->schema.fields[f].value_bytes;
-    if (w->block_records == 0 && !schema_keeps(&w->schema)) {
-        size_t fit = bytes ? DEFAULT_BYTES / bytes : WRITER_RECORDS;
-        w->block_records = fit >= WRITER_RECORDS ? WRITER_RECORDS : fit > 0 ? (uint32_t)fit : 1;
-    }
+    if (w->block_records == 0 && !schema_keeps(&w->schema))
+        w->block_records = writer_usual_records(&w->schema);
     w->schema_closed = true;
     return APL_OK;
 }

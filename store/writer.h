@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#define WRITER_RECORDS 128u /* in a block, unless the caller says otherwise or they are large */
+#define WRITER_RECORDS 128u /* in a block, unless the caller says otherwise, or they are large or small */
 
 /* With kept fields a block is to have about so many bytes, but not fewer records than that. */
 #define KEPT_BLOCK_BYTES ((size_t)2 << 20)
@@ -43,6 +43,7 @@ struct writer_slot {
 };
 
 struct apl_writer {
+    unsigned forks;    /* that came before it: more, and it is the parent's */
     apl_status status; /* of the first failure; nothing but close works after it */
     apl_error error;
     char *path; /* safe to print */
@@ -100,6 +101,10 @@ static inline struct writer_split *writer_splits(apl_writer *w, size_t *count)
 /* writer_pipeline.c: the encoding threads and their blocks. writer_free_pipeline() ends them, also after a failed start. */
 apl_status writer_start_pipeline(apl_writer *w, apl_error *err);
 void writer_free_pipeline(apl_writer *w);
+
+/* Records of a block without kept fields: few of large records, and many of small ones of a fixed size, such as rows of tables, or else
+ * what each block takes is more than they do. What varies in size may be large, and keeps to the usual number. */
+uint32_t writer_usual_records(const struct schema *schema);
 
 /* Appends a record to the blocks of segment w->segment. */
 apl_status writer_put(apl_writer *w, const apl_value *values, apl_error *err);

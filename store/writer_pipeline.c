@@ -4,6 +4,10 @@
 
 #include <stdlib.h>
 
+#define DEFAULT_BYTES ((size_t)8 << 20) /* of larger records a block has fewer, so that it stays below this */
+#define SMALL_BYTES   ((size_t)64 << 10) /* of smaller records it has more, so that it is not below this */
+#define SMALL_RECORDS 4096u
+
 static apl_status encode_slot(void *context, unsigned worker, unsigned slot, apl_error *err)
 {
     apl_writer *w = context;
@@ -40,6 +44,20 @@ apl_status writer_start_pipeline(apl_writer *w, apl_error *err)
         w->coders[i].any_class = true;
     }
     return pipeline_start(w->threads, w->depth, &stages, &w->pipeline, err);
+}
+
+uint32_t writer_usual_records(const struct schema *schema)
+{
+    size_t bytes = 0;
+    bool varies = false;
+    for (unsigned f = 0; f < schema->count; f++) {
+        bytes += schema->fields[f].value_bytes;
+        varies |= field_varying(&schema->fields[f]) > 0;
+    }
+    size_t most = bytes ? DEFAULT_BYTES / bytes : WRITER_RECORDS, least = bytes ? SMALL_BYTES / bytes : 0;
+    if (!varies && least > WRITER_RECORDS)
+        return least < SMALL_RECORDS ? (uint32_t)least : SMALL_RECORDS;
+    return most >= WRITER_RECORDS ? WRITER_RECORDS : most > 0 ? (uint32_t)most : 1;
 }
 
 /* With kept fields, whose values may be of any size, the first block tells how many records a block has. */

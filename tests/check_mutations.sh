@@ -107,3 +107,10 @@ check "samples: remainders of a random number" caught "records " reader/order/sa
 check "samples: one for all epochs" caught "epochs" reader/order/sampler.c \
     's/random_epoch_key\(s->rule.seed, epoch,/random_epoch_key(s->rule.seed, 0,/' \
     orders "$program" --balance label --replacement --epoch-records 5000
+check "crops: the last place is out of reach" caught "crops and flips" reader/image/augment.c \
+    's/scaled\(x\[0\], a->height_room\)/scaled(x[0], a->height_room - 1)/' orders "$program" --pad 2 --crop 32x32
+check "crops: the same in each epoch" caught "crops of epochs" reader/image/augment.c \
+    's/random_epoch_key\(seed, epoch, RANDOM_AUGMENT\)/random_epoch_key(seed, 0, RANDOM_AUGMENT)/' \
+    orders "$program" --pad 2 --crop 32x32 --flip random
+check "crops: as far across as down" caught "across, down, flipped" reader/image/augment.c \
+    's/scaled\(x\[1\], a->width_room\)/scaled(x[0], a->width_room)/' orders "$program" --pad 2 --crop 32x32

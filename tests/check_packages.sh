@@ -55,6 +55,15 @@ for name, library in table.items():
 END
 }
 
+headers() # that a wheel's recipe picks out of a library: those of ISA-L that are included
+{
+    included=$(sed -n 's|^#include <isa-l/\([a-z_0-9]*\.h\)>.*|\1|p' store/*/*.c ingest/*.c ingest/*/*.c | sort -u)
+    [ -n "$included" ] || return 1
+    for header in $included; do
+        grep -q "\"include/$header\"" tools/wheels/recipes.py || { echo "recipes.py leaves out $header"; return 1; }
+    done
+}
+
 dist_twice()
 {
     $MAKE -s dist BUILD="$scratch/1" || return 1
@@ -69,6 +78,7 @@ for library in apldata:store aplingest:ingest; do
         same_symbols "${library%:*}" "${library#*:}/${library%:*}.map"
 done
 check "packages: Debian's copyright file has the licence" same_licence
+check "packages: wheels are built with the headers that are included" headers
 if python3 -c 'import tomllib' 2>/dev/null; then
     check "packages: the sources of wheels are pinned, and each is built" pinned
 else

@@ -17,7 +17,7 @@ images() # a store of images with a split, and classes whose names are not fit f
         "$apldata" export -q --format folder "$scratch/shapes" "$scratch/folder" || return
     for split in "$scratch/folder"/*/; do
         set -- "$split"/*/
-        mv "$1" "$split/$evil" && mv "$2" "$split/<script>hostile=1<" && mv "$3" "$split/$(printf '\327\251\327\234\327\225\327\235')" || return
+        mv "$4" "$split/$(printf %0200d 0 | tr 0 W)" && mv "$1" "$split/$evil" && mv "$2" "$split/<script>hostile=1<" && mv "$3" "$split/$(printf '\327\251\327\234\327\225\327\235')" || return
     done
     cp "$(find "$scratch/folder/train/$evil" -type f | head -n 1)" "$scratch/folder/test/$evil/twice.png" &&
         "$BUILD/aplingest" -q "$scratch/folder" "$scratch/images" && "$apldata" split -q "$scratch/images" 'val=0.2'
@@ -70,9 +70,9 @@ table_page() # of no images, with values that are missing and odd
 import csv
 import sys
 
-rows = [["text", "age", "height", "label"]]
+rows = [["text", "age", "height", "label", "serial"]]
 for i in range(300):
-    rows.append([f"word {i} " * (1 + i % 5), 20 + i % 60, 1.5 + i / 1000, ["red", "green", "</script><b>"][i % 3]])
+    rows.append([f"word {i} " * (1 + i % 5), 20 + i % 60, 1.5 + i / 1000, ["red", "green", "</script><b>"][i % 3], 10**6 + 1 + i * 9000])
 rows[5][0], rows[6][2], rows[7][1], rows[8][2] = "", "nan", 9999, "inf"
 rows[9][0] = "line\nfeed \u202e turned </script><img src=x onerror=hostile=1>"
 rows[10] = rows[9]
@@ -91,6 +91,8 @@ odd = {(name, one["what"]): one["examples"] for name, field in fields.items() fo
 assert odd == {("text", "empty"): [4], ("height", "not a number"): [5], ("height", "infinite"): [7]}, odd
 assert fields["age"]["numbers"]["far_records"] == [6] and fields["age"]["numbers"]["most"] == 9999, fields["age"]
 assert fields["text"]["distinct"] == 299
+serial = fields["serial"]["numbers"]
+assert serial["step"] == 89701 and serial["bins"] == [10] * 30, serial
 assert [(pair["a"], pair["b"], pair["equal"]) for pair in view["pairs"]["list"]] == [(8, 9, True)], view["pairs"]
 text = next(record for record in view["records"] if record["id"] == 8)["values"]
 assert {record["id"]: record["values"][2] for record in view["records"] if record["id"] in (0, 1, 10)} == {0: "1.5", 1: "1.501", 10: "1.51"}

@@ -8,25 +8,35 @@ circles.py python FOLDER          Python: a module needs those that it imports, 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # A feed makes loaders when it is asked to, and so names their type; a sampler belongs to a loader.
 KNOWN = {("torch._feed", "torch._loader"), ("torch._sampler", "torch._loader")}
 
 
+def symbols(files: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+    """Of object files: the file, a symbol and its kind."""
+    listing = subprocess.run(["nm", "-A", "-P", *files], capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        file, name, kind = line.split()[:3]
+        yield file.removesuffix(":"), name, kind
+
+
 def called(objects: str, folders: list[str]) -> dict[str, set[str]]:
     """Of each source file, the files that define a symbol which it leaves open."""
-    of, missing = {}, {}
-    for source in (file for folder in folders for file in Path(folder).glob("*.c*")):
-        object_file = (Path(objects) / source).with_suffix(".o")
-        if object_file.exists():
-            listing = subprocess.run(
-                ["nm", "-P", object_file], capture_output=True, text=True, check=True
-            ).stdout
-            kinds = [line.split()[:2] for line in listing.splitlines()]
-            missing[str(source)] = {name for name, kind in kinds if kind == "U"}
-            of.update({name: str(source) for name, kind in kinds if kind in "TDRBV"})
+    sources = {
+        str((Path(objects) / source).with_suffix(".o")): str(source)
+        for folder in folders
+        for source in Path(folder).glob("*.c*")
+    }
+    of: dict[str, str] = {}
+    missing: dict[str, set[str]] = {source: set() for source in sources.values()}
+    for file, name, kind in symbols(file for file in map(Path, sources) if file.exists()):
+        if kind == "U":
+            missing[sources[file]].add(name)
+        elif kind in "TDRBV":
+            of[name] = sources[file]
     return {
         source: {of[name] for name in names if name in of} - {source} for source, names in missing.items()
     }

@@ -15,15 +15,16 @@ static inline unsigned times(unsigned sample, unsigned all)
 }
 
 /* The step of a sweep over every byte, length or call: 1, or a prime, so that each kind of place has its turn, which APL_SPARSE in the
- * environment tells. `make check` sets it, a larger one where it repeats under a sanitizer what another suite has swept. */
+ * environment tells. `make check` sets it, and a larger one where it repeats under a sanitizer what another suite has swept, as does
+ * `make test`; for a test by its name (`make test T=NAME`) it is 1. */
 static inline size_t sweep_step(void)
 {
     const char *sparse = getenv("APL_LONG") ? NULL : getenv("APL_SPARSE");
     return sparse && atoi(sparse) > 0 ? (size_t)atoi(sparse) : 1;
 }
 
-/* True under a sanitizer in `make check`, which repeats what other suites have tested: tests of limits that millions of steps
- * reach return at once. */
+/* True in `make test`, and under a sanitizer in `make check`, which repeats what other suites have tested: tests of limits that
+ * millions of steps reach return at once. */
 static inline bool is_repeated(void)
 {
     return sweep_step() > 3;

@@ -2,6 +2,7 @@
 
 from format_bytes import Bytes, check_xxh3, frame, must
 from format_jpeg_file import BlockReader, Code, upward, write_file
+from format_products import mcu_products
 
 AS_IT_CAME, AN_INDEXED_JPEG, PROGRESSIVE = 0, 1, 2
 MOST_SCANS = 100
@@ -105,10 +106,10 @@ class Image:
         must(len(reader.rest()) < 8 and "0" not in reader.rest(), "what fills up a segment")
 
     def colours(self):
-        """What the image adds to an entry IMAGES; None if its components are red, green and blue."""
+        """What the image adds to IMAGES and PRODUCTS; None if its components are red, green and blue."""
         if self.kind == RED_GREEN_BLUE:
             return None
-        sums, squares, products = [0] * 3, [0] * 3, [0] * 3
+        sums, squares, products, over_pixels = [0] * 3, [0] * 3, [0] * 3, [0] * 3
         for row in range(upward(self.height, 8 * self.down)):
             for column in range(upward(self.width, 8 * self.across)):
                 found = [0] * 3
@@ -119,13 +120,30 @@ class Image:
                 for k, (a, b) in enumerate(((0, 1), (0, 2), (1, 2))):
                     if b < len(self.planes):
                         products[k] += found[a] * self.scaled(b, self.planes[b][row][column])[0]
+                if len(self.planes) > 1:
+                    pixels = within(column, 8 * self.across, self.width)
+                    pixels *= within(row, 8 * self.down, self.height)
+                    for k, product in enumerate(self.pixel_products(row, column)):
+                        over_pixels[k] += product * pixels
+        blocks = self.across * self.down
         return (
             1,
             self.width * self.height,
             *(s // 8 for s in sums),
             *(q // 64 for q in squares),
             *(p // 64 for p in products),
+            *(p // (64 * n) for p, n in zip(over_pixels, (blocks, blocks, 1))),
         )
+
+    def pixel_products(self, row, column):
+        luma = [
+            [
+                self.scaled(0, self.planes[0][row * self.down + y][column * self.across + x])
+                for x in range(self.across)
+            ]
+            for y in range(self.down)
+        ]
+        return mcu_products(luma, [self.scaled(c, self.planes[c][row][column]) for c in (1, 2)])
 
     def scaled(self, i, block):
         return [max(-2047, min(2047, v * q)) for v, q in zip(block, self.tables[i])]

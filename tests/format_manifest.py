@@ -124,6 +124,11 @@ class Manifest:
             self.colours[split, field] = c.numbers("QQqqqQQQqqq")
             images, pixels = self.colours[split, field][:2]
             must(1 <= images <= min(pixels, self.splits[split][2]), "sums over images: count")
+        elif tag == 17:
+            split, field = c.numbers("II")
+            must(self.fields[field].colours() == 1, "products of colours: kind")
+            must(len(self.colours[split, field]) == 11, "products of colours: not after sums over images")
+            self.colours[split, field] += c.numbers("qqq")
         elif tag == 14:
             field, level = c.numbers("Ib")
             varying = self.fields[field]
@@ -150,11 +155,13 @@ class Manifest:
 
     def check_minor(self):
         """Writers state the oldest version that has everything in the store."""
+        products = any(len(sums) > 11 for sums in self.colours.values())
         newest = any(f.progressive for f in self.fields)
         newer = any(f.varying_level is not None for f in self.fields)
         new = self.skipped or any(f.media for f in self.fields)
         must(
-            self.minor == (4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
+            self.minor
+            == (5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
             f"minor version {self.minor}",
         )
 

@@ -2,8 +2,8 @@
 #ifndef INDEXED_STORE_H
 #define INDEXED_STORE_H
 
+#include "jpeg_writer.h"
 #include "jpegs.h"
-#include "store_fixture.h"
 
 #include <criterion/criterion.h>
 
@@ -46,24 +46,13 @@ static inline void free_files(void)
 
 static inline apl_store *store_of(const char *name, bool indexed, bool shuffled)
 {
-    static const int64_t any[1] = {-1};
     apl_writer_options options = APL_WRITER_OPTIONS_INIT;
-    apl_writer *w = NULL;
     options.shuffle = shuffled;
     options.block_records = 7;
-    OK(apl_writer_open(fx_path(name), &options, &w, &fx_err));
-    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 1, any, &fx_err));
-    OK(apl_writer_set_media(w, "image", "image/jpeg", &fx_err));
-    if (indexed)
-        OK(apl_writer_set_indexed(w, "image", &fx_err));
-    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
-    for (unsigned i = 0; i < IMAGES; i++) {
-        const int64_t shape[1] = {(int64_t)files[i].size};
-        OK(apl_writer_append(w, (apl_value[]){{files[i].data, shape}}, &fx_err));
-    }
-    OK(apl_writer_commit(w, &fx_err));
-    apl_writer_close(w);
-    return fx_open(fx_path(name));
+    apl_writer *w = writer_of_files(name, indexed, &options);
+    for (unsigned i = 0; i < IMAGES; i++)
+        append_bytes(w, files[i].data, files[i].size);
+    return finished(w, name);
 }
 
 static inline void is_file(const apl_column *c, size_t row, unsigned file)

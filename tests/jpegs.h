@@ -17,6 +17,7 @@ struct jpeg_case {
     int across, down;     /* sampling of the first component; of the others 1 */
     bool progressive;
     bool stripes;     /* all blocks are alike: of one coefficient, and DC */
+    uint8_t level;    /* of all samples; 0: what jpeg_sample() gives */
     unsigned restart; /* units between markers; 0: none */
     int quality;
     bool without_tables;
@@ -81,9 +82,10 @@ static inline struct jpeg_bytes jpeg_draw(const struct jpeg_case *k)
     uint8_t *row = malloc((size_t)k->width * (size_t)c.input_components);
     while (c.next_scanline < c.image_height) {
         for (unsigned i = 0; i < k->width * (unsigned)c.input_components; i++)
-            row[i] = k->stripes ? (uint8_t)(i / (unsigned)c.input_components % 8 * 36)
-                                : jpeg_sample(i / (unsigned)c.input_components, c.next_scanline,
-                                              i % (unsigned)c.input_components);
+            row[i] = k->level     ? k->level
+                     : k->stripes ? (uint8_t)(i / (unsigned)c.input_components % 8 * 36)
+                                  : jpeg_sample(i / (unsigned)c.input_components, c.next_scanline,
+                                                i % (unsigned)c.input_components);
         jpeg_write_scanlines(&c, &row, 1);
     }
     free(row);

@@ -1,5 +1,6 @@
-"""What the tests of the commands' pages share: a page is well formed, refers to nothing outside of itself, runs and
-styles what its policy names and nothing else, and is drawn without complaint at any width, in light and dark.
+"""What the tests of the commands' pages share: a page is well formed, refers to nothing outside of itself,
+runs and styles what its policy names and nothing else, and is drawn without complaint at any width, in light
+and dark.
 """
 
 from __future__ import annotations
@@ -134,9 +135,22 @@ def colours_of(png: bytes) -> int:
     return len(set(zlib.decompressobj().decompress(data)))
 
 
-# How many labels of charts are cut at the right edge.
-CUT = """[...document.querySelectorAll("svg text")].filter(text =>
-    text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right + 1).length"""
+# How many labels of charts are cut at an edge.
+CUT = """[...document.querySelectorAll("svg text")].filter(text => {
+    const box = text.getBoundingClientRect(), chart = text.ownerSVGElement.getBoundingClientRect();
+    return box.left < chart.left - 1 || box.right > chart.right + 1;
+}).length"""
+
+
+# Labels of charts that run into others.
+OVERLAID = """[...document.querySelectorAll("svg")].flatMap(svg => {
+    const labels = [...svg.querySelectorAll("text")].map(
+        text => [text.textContent, text.getBoundingClientRect()]);
+    const meet = (a, b) =>
+        a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4;
+    const met = labels.filter(([_, a], i) => labels.slice(0, i).some(([_, b]) => meet(a, b)));
+    return met.map(([text]) => text);
+})"""
 
 
 def drawn(browser: Browser, path: str | Path, axe: str | None, height: int = 1600) -> list[str]:
@@ -150,6 +164,8 @@ def drawn(browser: Browser, path: str | Path, axe: str | None, height: int = 160
                 wrong.append(f"{where}: wider than the window")
             if cut := browser.run(CUT):
                 wrong.append(f"{where}: {cut} labels of charts are cut")
+            if overlaid := browser.run(OVERLAID):
+                wrong.append(f"{where}: labels of charts run into others: {overlaid[:5]}")
             if browser.run("matchMedia('(prefers-color-scheme: dark)').matches") is not dark:
                 wrong.append(f"{where}: not so")
             if colours_of(browser.picture()) < 20:

@@ -59,6 +59,8 @@ static inline void make_record(struct record *r, const struct schema *s, uint32_
         }
         cr_assert(r->bytes[f] <= RECORD_VALUE);
         sample_fill(r->data[f], r->bytes[f], SAMPLE_NOISY, 8, seed + f);
+        for (size_t i = 0; field->dtype == APL_BOOL && i < r->bytes[f]; i++)
+            r->data[f][i] &= 1;
         r->values[f] = (apl_value){r->data[f], field_varying(field) ? r->shapes[f] : NULL};
     }
 }

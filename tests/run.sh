@@ -68,7 +68,7 @@ stress()
     shift
     build "$flavour" stress
     for test in $(names 'tests/stress/*.c'); do
-        case $test in reader_stall | reader_close) kind=long ;; *) kind=short ;; esac
+        case $test in reader_stall | reader_close) kind=idle ;; *) kind=short ;; esac
         queue $kind "$flavour" with "$@" program "$flavour $test" "$BUILD/$flavour/tests/stress/$test"
     done
     queue short "$flavour" with "$@" program "$flavour simulate" "$BUILD/$flavour/tests/sim/simulate"
@@ -255,7 +255,7 @@ suite_ecosystem()
 
 # What is worth running after each change: see make test. These unit tests take half of the CPU time of all, and wait for
 # make check, as do most cases of the command line.
-slow='failing_collate|failing_ingest|failing_reader|failing_store|failing_writer|input|pickle_damage'
+slow='audit|audit_sampling|audit_splits|failing_collate|failing_ingest|failing_reader|failing_store|failing_writer|input|pickle_damage'
 quick_cases='help-apldata help-aplingest misuse-apldata misuse-aplingest misuse-bench get-errors get-listing get-raw get-text
              info info-json verify export-raw no-store'
 
@@ -279,8 +279,8 @@ suite_quick()
     run_jobs && [ $failed -eq 0 ] || return 0
     # shellcheck disable=SC2086
     queue long release script cli bash tests/cli/run.sh $quick_cases
-    for test in tree headers symbols format; do queue long release script $test sh tests/check_$test.sh; done
-    unit release unit "$(names 'tests/test_*.c' | grep -vxE "$slow")"
+    for test in tree headers symbols; do queue long release script $test sh tests/check_$test.sh; done
+    unit release unit "$(names 'tests/test_*.c' | grep -vxE "$slow")" APL_SPARSE=13
 }
 
 tree()

@@ -237,3 +237,30 @@ Test(block, labels_beyond_the_class_names)
             }
     buffer_free(&column.values);
 }
+
+static void one_image_of_any_size(struct schema *s)
+{
+    add_field(s, "image", APL_U8, APL_INPUT, 3, (const int64_t[]){-1, -1, -1});
+}
+
+/* Only the first images are looked at: those that follow may be anything. Of the first ones, noise keeps a column as it is. */
+Test(block, images_are_chosen_for_by_the_first_ones)
+{
+    const size_t bytes = (size_t)3 << 20;
+    uint8_t *noise = malloc(bytes), *flat = calloc(1, bytes);
+    apl_error err;
+    sample_fill(noise, bytes, SAMPLE_RANDOM, 16, 5);
+    for (unsigned flat_first = 0; flat_first < 2; flat_first++) {
+        struct bench *b = bench_new(one_image_of_any_size, 0);
+        const int64_t shape[APL_MAX_DIMS] = {3, 1024, 1024};
+        for (unsigned i = 0; i < 3; i++) {
+            const apl_value value = {(i == 0) == flat_first ? flat : noise, shape};
+            cr_assert_eq(raw_block_append(&b->block, &b->schema, &value, &err), APL_OK);
+        }
+        bench_choose(b);
+        cr_assert_eq(b->schema.choices[0].id, flat_first ? CODEC_ZSTD : CODEC_RAW);
+        bench_free(b);
+    }
+    free(noise);
+    free(flat);
+}

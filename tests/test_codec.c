@@ -352,3 +352,29 @@ Test(codec, codecs_that_cannot_be)
                  APL_E_INVALID);
     coder_free(NULL);
 }
+
+/* Two images of any size; of noise, they are kept as they are. */
+Test(codec, images_whose_dimensions_lie_apart_are_coded_alike)
+{
+    const struct codec_choice choice = {CODEC_VARYING, 3};
+    for (unsigned noise = 0; noise < 2; noise++) {
+        uint8_t joined[24 + 3 * 40 * 50 + 7 * 9], coded[2][16384];
+        static const uint32_t dims[] = {3, 40, 50, 1, 7, 9};
+        struct column_spec spec = {2, sizeof joined, 1, 3, {-1, -1, -1}};
+        enum codec_id used[2];
+        size_t size[2];
+        sample_fill(joined, sizeof joined, noise ? SAMPLE_RANDOM : SAMPLE_GRADIENT, 16, 5);
+        memcpy(joined, dims, sizeof dims);
+        cr_assert_leq(codec_bound(&spec), sizeof coded[0]);
+        cr_assert_eq(codec_encode(coder, choice, &spec, joined, coded[0], &size[0], &used[0], NULL), APL_OK);
+        uint8_t *values = malloc(sizeof joined - sizeof dims);
+        memcpy(values, joined + sizeof dims, sizeof joined - sizeof dims);
+        memset(joined + sizeof dims, 0, sizeof joined - sizeof dims);
+        cr_assert_eq(
+            codec_encode_apart(coder, choice, &spec, joined, values, coded[1], &size[1], &used[1], NULL),
+            APL_OK);
+        cr_assert(used[0] == (noise ? CODEC_RAW : CODEC_VARYING) && used[1] == used[0]);
+        cr_assert(size[0] == size[1] && memcmp(coded[0], coded[1], size[0]) == 0);
+        free(values);
+    }
+}

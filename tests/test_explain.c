@@ -72,6 +72,12 @@ Test(explain, decoding)
     s.starved = s.wait_loading = 8;
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
     SAYS("five more threads would remove it"); /* 10 s of work in 2 s of training, and some room */
+    s.elapsed = 40.5;
+    s.first_batch = 30.5;
+    s.cpu_since_open = 46;
+    s.loading = 39; /* of which 29 before the first batch */
+    cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
+    SAYS("five more threads would remove it");
 }
 
 Test(explain, threads_that_have_no_cores)
@@ -234,7 +240,12 @@ Test(explain, a_loop_that_only_takes_batches)
     s.loading = 10;
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
     SAYS("batches are taken as fast as they come: decoding sets the pace, 25,600 records/s");
-    SAYS("Another thread would add up to 25,600");
+    SAYS("With another thread it could reach 51,200 at most");
+    s.threads = 4;
+    s.loading = 40;
+    s.cpu_since_open = 42;
+    cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
+    SAYS("With another thread it could reach 32,000 at most");
 }
 
 Test(explain, what_was_between_two_snapshots)

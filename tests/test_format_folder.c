@@ -167,8 +167,8 @@ Test(format_folder, strays_among_jpegs)
     put_photos();
     put_ppm("train/dog/3.JPEG", 30, 20);
     OK(ingest(source));
-    cr_assert_not_null(strstr(said, "images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy): 1"),
-                       "%s", said);
+    cr_assert_not_null(
+        strstr(said, "images that are not JPEGs, re-encoded as JPEG at quality 100 (lossy): 1"), "%s", said);
     apl_store *s = fx_open(db);
     cr_assert_str_eq(apl_store_field(s, 0)->media, "image/jpeg");
     apl_batch *all = fx_get_all(s);

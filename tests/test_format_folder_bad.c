@@ -92,6 +92,48 @@ Test(format_folder_bad, links_and_names)
     OK(ingest(source));
 }
 
+/* Classes and images that lie elsewhere, over links to links, give the records of a copy. */
+Test(format_folder_bad, links_are_followed_if_asked_for)
+{
+    uint8_t copied[32], linked[32];
+    put_photos();
+    OK(ingest(source));
+    check_store(copied);
+    shell("cd '%s' && mkdir '%s/else' && mv train/cat '%s/else' && ln -s '%s/else/cat' train/cat", source,
+          fx_place, fx_place, fx_place);
+    shell("cd '%s' && mv test ../test && ln -s ../test test && mv train/dog/1.jpg ../else && "
+          "ln -s ../../../else/1.jpg train/dog/link && ln -s link train/dog/1.jpg && rm train/dog/Thumbs.db",
+          source);
+    options.follow_links = 1;
+    OK(ingest(source));
+    check_store(linked);
+    cr_assert(memcmp(copied, linked, 32) == 0);
+    options.follow_links = 0;
+    shell("rm -r '%s'", db);
+    expect_failure(source, APL_E_SOURCE, "test is a symbolic link, which is not followed: --follow-links");
+}
+
+Test(format_folder_bad, links_that_lead_nowhere_or_round)
+{
+    put_photos();
+    shell("ln -s nowhere '%s/train/fox'", source); /* a class, perhaps, of a disk that is not there */
+    OK(ingest(source));
+    cr_assert(strstr(said, "files left out, as their names are not those of images: 3\n"), "%s", said);
+    shell("rm -r '%s' '%s/train/fox'", db, source);
+    options.follow_links = 1;
+    shell("ln -s nowhere '%s/train/fox'", source);
+    expect_failure(source, APL_E_SOURCE, "photos: train/fox is a symbolic link that leads nowhere");
+    shell("rm '%s/train/fox' && ln -s ../.. '%s/train/cat/up'", source, source);
+    expect_failure(source, APL_E_SOURCE,
+                   "photos: train/cat/up/ leads, by a symbolic link, back to a directory");
+    shell("rm '%s/train/cat/up' && ln -s ../../.. '%s/train/cat/up'", source, source);
+    expect_failure(source, APL_E_SOURCE,
+                   "train/cat/up/photos/ leads, by a symbolic link, back to a directory");
+    shell("rm '%s/train/cat/up' && mkfifo '%s/pipe' && ln -s ../../../pipe '%s/train/cat/7.jpg'", source,
+          fx_place, source);
+    expect_failure(source, APL_E_SOURCE, "train/cat/7.jpg is not a regular file");
+}
+
 Test(format_folder_bad, no_classes)
 {
     put_jpeg("1.jpg", 8, 8, JCS_YCbCr);

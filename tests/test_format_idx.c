@@ -123,6 +123,21 @@ Test(format_idx, files_are_sources_too)
 }
 
 /* Big-endian becomes native, for each type; and for ranks 1 and 9. */
+Test(format_idx, links_in_a_directory_are_followed_if_asked_for)
+{
+    put_pair("train", 20);
+    cr_assert_eq(mkdir(fx_path("links"), 0755), 0);
+    cr_assert_eq(symlink("../train-images-idx3-ubyte", fx_path("links/train-images-idx3-ubyte")), 0);
+    cr_assert_eq(symlink("../train-labels-idx1-ubyte", fx_path("links/train-labels-idx1-ubyte")), 0);
+    cr_assert_eq(symlink("..", fx_path("links/train-idx3-ubyte")), 0);
+    ix_options.format = "idx";
+    IX_REFUSED(APL_E_SOURCE, "is a symbolic link, which is not followed: --follow-links", "links");
+    ix_options.follow_links = 1;
+    apl_store *s = IX_STORE("links");
+    cr_assert_eq(apl_store_info(s)->records, 20);
+    apl_store_close(s);
+}
+
 Test(format_idx, types_and_ranks)
 {
     static const struct {
@@ -196,8 +211,12 @@ Test(format_idx, what_is_wrong_is_named)
     ix_put_buffer("train-labels-idx1-ubyte", &l);
     IX_REFUSED(APL_E_SOURCE, "has 20 rows, but", "train-images-idx3-ubyte", "train-labels-idx1-ubyte");
     SAYS("train-labels-idx1-ubyte has 19");
-    IX_REFUSED(APL_E_SOURCE, "second array image of the split train", "train-images-idx3-ubyte",
+    IX_REFUSED(APL_E_INVALID, "train-images-idx3-ubyte: is given twice", "train-images-idx3-ubyte",
                "train-images-idx3-ubyte");
+    cr_assert_eq(link(fx_path("train-images-idx3-ubyte"), fx_path("train-images.idx3-ubyte")), 0);
+    IX_REFUSED(APL_E_SOURCE, "second array image of the split train", "train-images-idx3-ubyte",
+               "train-images.idx3-ubyte");
+    cr_assert_eq(unlink(fx_path("train-images.idx3-ubyte")), 0);
     put_pair("test", 4);
     put_pair("train", 20);
     IX_REFUSED(APL_E_INCOMPLETE, "the split test has none", "test-images-idx3-ubyte",

@@ -1,69 +1,11 @@
 /* Tables into stores: CSV, TSV and lines of JSON, with images and without; types, splits, paths, and everything that can be wrong. */
 #include "counts.h"
-#include "ingest_fixture.h"
-#include "jpegs.h"
+#include "list_fixture.h"
 
 #include <math.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static void put_text(const char *name, const char *text)
-{
-    ix_put(name, text, strlen(text));
-}
-
-static void put_jpeg(const char *name, unsigned width, unsigned height)
-{
-    struct jpeg_bytes bytes = jpeg_draw(&(struct jpeg_case){
-        .width = width, .height = height, .colour = JCS_YCbCr, .across = 2, .down = 2, .quality = 90});
-    ix_put(name, bytes.data, bytes.size);
-    free(bytes.data);
-}
-
-static void set_up(void)
-{
-    ix_set_up();
-    cr_assert_eq(mkdir(fx_path("in"), 0777), 0);
-    cr_assert_eq(mkdir(fx_path("in/deep"), 0777), 0);
-    put_jpeg("in/a.jpg", 24, 16);
-    put_jpeg("in/b.jpg", 17, 33);
-    put_jpeg("in/deep/c.jpg", 8, 8);
-    put_jpeg("out.jpg", 8, 8);
-}
-
-TestSuite(format_list, .init = set_up, .fini = fx_tear_down, .timeout = 60);
-
-/* The text of a value of bytes or UTF-8. */
-static const char *text_at(const apl_column *c, size_t row)
-{
-    static char text[256];
-    size_t length = (size_t)(c->offsets[row + 1] - c->offsets[row]);
-    cr_assert_lt(length, sizeof text);
-    memcpy(text, (const char *)c->data + c->offsets[row], length);
-    text[length] = 0;
-    return text;
-}
-
-static const apl_field *field_of(const apl_store *s, const char *name)
-{
-    int i = apl_store_find_field(s, name);
-    cr_assert_geq(i, 0, "no field %s", name);
-    return apl_store_field(s, (unsigned)i);
-}
-
-/* The type of a column that a table of that one column, or of it and another, gets. */
-static void check_type(const char *text, const char *column, apl_dtype dtype, unsigned ndim, int64_t first,
-                       int64_t second)
-{
-    put_text("in/t.csv", text);
-    apl_store *s = IX_STORE("in/t.csv");
-    const apl_field *f = field_of(s, column);
-    cr_assert_eq(f->dtype, dtype, "%s: %s", text, apl_dtype_name(f->dtype));
-    cr_assert_eq(f->ndim, ndim, "%s", text);
-    cr_assert(ndim < 1 || f->shape[0] == first, "%s: %lld", text, (long long)f->shape[0]);
-    cr_assert(ndim < 2 || f->shape[1] == second, "%s: %lld", text, (long long)f->shape[1]);
-    apl_store_close(s);
-}
+TestSuite(format_list, .init = list_set_up, .fini = fx_tear_down, .timeout = 60);
 
 Test(format_list, cells_are_what_rfc_4180_says)
 {
@@ -101,32 +43,6 @@ Test(format_list, cells_are_what_rfc_4180_says)
     free(file);
     apl_batch_release(all);
     apl_store_close(s);
-}
-
-Test(format_list, types_are_told_from_all_rows)
-{
-    check_type("n,o\n1,2\n", "n", APL_I64, 0, 0, 0);
-    check_type("n\n1\n2.5\n", "n", APL_F64, 0, 0, 0);
-    check_type("n,o\n1,2\n,2\n", "n", APL_F64, 0, 0, 0);
-    check_type("n\n-inf\nNAN\n", "n", APL_F64, 0, 0, 0);
-    check_type("n\n0x10\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n007\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n00.5\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n2024-01-31\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n1e\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n99999999999999999999\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n1.5\n1e400\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n1.5\n1e-400\n-Infinity\n", "n", APL_F64, 0, 0, 0);
-    check_type("n\nTrue\nfalse\n", "n", APL_BOOL, 0, 0, 0);
-    check_type("n\ntrue\n1\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n\"[1,2]\"\n\"[3,4]\"\n", "n", APL_I64, 1, 2, 0);
-    check_type("n\n\"[1,2]\"\n[]\n", "n", APL_I64, 1, -1, 0);
-    check_type("n\n\"[[1,2.5]]\"\n[]\n", "n", APL_F32, 2, -1, 2);
-    check_type("n\n\"[[1],[2,3]]\"\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n\"[[1]]\"\n\"[1]\"\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("n\n[\n", "n", APL_UTF8, 1, -1, 0);
-    check_type("label\n7\n300\n", "label", APL_U16, 0, 0, 0);
-    check_type("label\n-1\n300\n", "label", APL_I64, 0, 0, 0);
 }
 
 Test(format_list, tabs_part_cells_in_which_quotes_mean_nothing)
@@ -313,69 +229,6 @@ Test(format_list, a_mark_may_stand_before_a_blank_line)
     apl_store_close(s);
 }
 
-static void refused_as(const char *type, const char *words, const char *text)
-{
-    ix_options.column_types = &type;
-    ix_options.column_type_count = 1;
-    put_text("in/t.csv", text);
-    IX_REFUSED(strstr(words, "row ") ? APL_E_SOURCE : APL_E_INVALID, words, "in/t.csv");
-}
-
-Test(format_list, types_that_are_given_are_held_to)
-{
-    refused_as("n=f32", "t.csv: row 4, column n: 'n/a' is not a valid f32", "n\n1\n2\nn/a\n");
-    refused_as("n=u8", "row 3, column n: '256' is not a valid u8", "n\n255\n256\n");
-    refused_as("n=i8", "row 2, column n: '-129' is not a valid i8", "n\n-129\n");
-    refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
-    refused_as("n=i32", "row 2, column n: '1.5' is not a valid i32", "n\n1.5\n");
-    refused_as("n=f32", "row 2, column n: '1e300' is not a valid f32", "n\n1e300\n");
-    refused_as("n=f64", "row 3, column n: '-1e400' is not a valid f64", "n\ninf\n-1e400\n");
-    refused_as("n=bool", "row 2, column n: '2' is not a valid bool", "n\n2\n");
-    refused_as("n=f32[2]", "row 2, column n: is not a list of f32", "n\n[1]\n");
-    refused_as("n=u8[-1]", "row 2, column n: holds 300", "n\n\"[1,300]\"\n");
-    refused_as("m=f32", "has no column m, for --type; there are n", "n\n1\n");
-    refused_as("n=f31", "'n=f31' is not COLUMN=TYPE", "n\n1\n");
-    refused_as("n=f32[0]", "is not COLUMN=TYPE", "n\n1\n");
-    refused_as("n=utf8[3]", "is not COLUMN=TYPE", "n\n1\n");
-}
-
-/* Whatever it is among, unlike other words. */
-Test(format_list, a_number_that_is_too_large_is_worth_a_line)
-{
-    put_text("in/t.csv", "n,code,word\n1,1,1\n-1e400,007,inf2\n");
-    apl_store *s = IX_STORE("in/t.csv");
-    cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
-    cr_assert(strstr(ix_said, "t.csv: row 3, column n: '-1e400' is not a number"), "%s", ix_said);
-    cr_assert_null(strstr(ix_said, "column code"), "%s", ix_said);
-    cr_assert_null(strstr(ix_said, "column word"), "%s", ix_said);
-    apl_store_close(s);
-}
-
-Test(format_list, values_without_a_common_type_are_worth_a_line)
-{
-    put_text("in/t.jsonl", "{\"m\": 1, \"b\": true, \"n\": [[1, 2]], \"same\": [1]}\n"
-                           "{\"m\": [2], \"b\": null, \"n\": [[1]], \"same\": [2], \"none\": null}\n");
-    apl_store *s = IX_STORE("in/t.jsonl");
-    cr_assert_eq(field_of(s, "m")->dtype, APL_UTF8);
-    cr_assert(
-        strstr(ix_said, "column m has no common type, so all of it is text: there are whole numbers, lists"));
-    cr_assert(strstr(
-        ix_said, "column b has no common type, so all of it is text: there are empty cells, true or false"));
-    cr_assert(strstr(ix_said, "there are lists, whose inner lists differ"), "%s", ix_said);
-    cr_assert_null(strstr(ix_said, "column same"), "%s", ix_said);
-    cr_assert_null(strstr(ix_said, "column none"), "%s", ix_said);
-    apl_store_close(s);
-}
-
-Test(format_list, one_word_among_numbers_is_worth_a_line)
-{
-    put_text("in/t.csv", "n\n1\n2\noops\n3\n");
-    apl_store *s = IX_STORE("in/t.csv");
-    cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
-    cr_assert(strstr(ix_said, "t.csv: row 4, column n: 'oops' is not a number"), "%s", ix_said);
-    apl_store_close(s);
-}
-
 Test(format_list, paths_stay_in_the_folder)
 {
     char text[512], link[256];
@@ -389,6 +242,9 @@ Test(format_list, paths_stay_in_the_folder)
     snprintf(link, sizeof link, "%s", fx_path("in/link"));
     cr_assert_eq(symlink("deep", link), 0);
     refused(APL_E_SOURCE, "row 2: link/c.jpg: there is a symbolic link", "path\nlink/c.jpg\n");
+    ix_options.follow_links = 1;
+    refused(APL_E_SOURCE, "row 2: ../out.jpg: leads out of the folder", "path,n\n../out.jpg,1\n");
+    ix_options.follow_links = 0;
     refused(APL_E_NOTFOUND, "row 2: none.jpg: cannot be opened: No such file", "path\nnone.jpg\n");
     cr_assert_eq(mkdir(fx_path("in/d.jpg"), 0777), 0);
     refused(APL_E_SOURCE, "row 2: d.jpg: is not a regular file", "path\nd.jpg\n");
@@ -397,6 +253,12 @@ Test(format_list, paths_stay_in_the_folder)
     put_text("in/t.csv", text);
     apl_store *s = IX_STORE("in/t.csv");
     cr_assert_eq(apl_store_info(s)->records, 4);
+    apl_store_close(s);
+    ix_options.outside = 0;
+    ix_options.follow_links = 1;
+    put_text("in/t.csv", "path\nlink/c.jpg\nlink.jpg\n");
+    s = IX_STORE("in/t.csv");
+    cr_assert_eq(apl_store_info(s)->records, 2);
     apl_store_close(s);
 }
 
@@ -421,7 +283,26 @@ Test(format_list, columns_are_chosen)
 Test(format_list, a_first_column_without_a_name_is_an_index)
 {
     refused(APL_E_SOURCE, "has two columns called index", ",index\n0,1\n");
-    check_type(",n\n0,1\n1,2\n", "index", APL_I64, 0, 0, 0);
+    put_text("in/t.csv", ",n\n0,1\n1,2\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "index")->dtype, APL_I64);
+    apl_store_close(s);
+}
+
+Test(format_list, cells_that_name_no_image_are_worth_a_line)
+{
+    put_text("in/t.csv", "image,n\na.jpg,1\n,2\nb.jpg,3\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "image")->dtype, APL_UTF8);
+    cr_assert(
+        strstr(ix_said,
+               "column image: 2 of 3 cells name images, so all of it is text; --image image reads them"),
+        "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column n"), "%s", ix_said);
+    apl_store_close(s);
+    put_text("in/t.csv", "word,n\na.jpg,1\nb,2\nc,3\n");
+    apl_store_close(IX_STORE("in/t.csv"));
+    cr_assert_null(strstr(ix_said, "name images"), "%s", ix_said);
 }
 
 Test(format_list, other_separators_are_told_of)

@@ -122,3 +122,13 @@ Test(get, nothing_and_wrong)
     cr_assert_null(b);
     apl_store_close(s);
 }
+
+Test(get, more_than_memory_can_hold)
+{
+    const uint64_t id = 0;
+    apl_batch *batch;
+    apl_store *store = fx_open(fx_path("db"));
+    FAILS(APL_E_NOMEM, apl_store_get_batch(store, &id, SIZE_MAX, NULL, &batch, &fx_err));
+    FAILS(APL_E_NOMEM, apl_store_get_batch(store, &id, SIZE_MAX / 16, NULL, &batch, &fx_err));
+    apl_store_close(store);
+}

@@ -1,8 +1,9 @@
 /*
  * Files that were written once and must be readable for ever, made by tests/format_stores.c: tests/golden/indexed, of format
  * 1.1, whose JPEG files are indexed; and the set tests/golden/set, whose shards, of format 1.2, hold images of any size as well.
- * Those in tests/golden/images, of format 1.3, are the same stores with sums over the images, and those in tests/golden/progressive, of
- * format 1.4, as they are written now, with progressive JPEG files indexed, too.
+ * Those in tests/golden/images, of format 1.3, are the same stores with sums over the images, those in tests/golden/progressive, of
+ * format 1.4, with progressive JPEG files indexed, too, and those in tests/golden/products, of format 1.5, as they are written now, with
+ * products of colours over pixels.
  */
 #include "store_fixture.h"
 
@@ -10,7 +11,8 @@ TestSuite(golden_images, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60)
 
 #define SET             "tests/golden/set"
 #define IMAGES          "tests/golden/images"
-#define NOW             "tests/golden/progressive"
+#define PROGRESSIVE     "tests/golden/progressive"
+#define NOW             "tests/golden/products"
 #define INDEXED_CONTENT "b734c1c353df5d3e7d4aa8168fc7c373326f2425b01d180b78e518cb8f41f89b"
 #define FIRST_CONTENT   "255bbb90c7d016445c35df5cb5774f0912678f605d4816fb4791a621ffa450ad"
 #define SECOND_CONTENT  "648213a980e361fadba62249c850d688d1c713c3fd9a0901bab592577384b1aa"
@@ -29,9 +31,12 @@ static const struct {
     {IMAGES "/indexed", 3, 6, 3, INDEXED_CONTENT, 1, NOW "/indexed"},
     {IMAGES "/first", 3, 9, 5, FIRST_CONTENT, 1, NOW "/first"},
     {IMAGES "/second", 3, 14, 6, SECOND_CONTENT, 2, NOW "/second"},
-    {NOW "/indexed", 4, 6, 4, INDEXED_CONTENT, 0, NOW "/indexed"},
-    {NOW "/first", 4, 9, 6, FIRST_CONTENT, 0, NOW "/first"},
-    {NOW "/second", 4, 14, 8, SECOND_CONTENT, 0, NOW "/second"},
+    {PROGRESSIVE "/indexed", 4, 6, 4, INDEXED_CONTENT, 0, NOW "/indexed"},
+    {PROGRESSIVE "/first", 4, 9, 6, FIRST_CONTENT, 0, NOW "/first"},
+    {PROGRESSIVE "/second", 4, 14, 8, SECOND_CONTENT, 0, NOW "/second"},
+    {NOW "/indexed", 5, 6, 4, INDEXED_CONTENT, 0, NOW "/indexed"},
+    {NOW "/first", 5, 9, 6, FIRST_CONTENT, 0, NOW "/first"},
+    {NOW "/second", 5, 14, 8, SECOND_CONTENT, 0, NOW "/second"},
     {SET, 0, 23, 11, "bf95b93c68874797a124a1c5a0b2e73804a5e37421d6fa29ca3c2a465c9ee908", 0, NULL},
 };
 #define STORES (COUNT(goldens) - 1) /* the last is the set */
@@ -121,7 +126,7 @@ Test(golden_images, are_written_again)
         write_again(s, again);
         apl_store_close(s);
         s = fx_open(again);
-        check_golden(i, 4, goldens[i].progressive, s);
+        check_golden(i, 5, goldens[i].progressive, s);
         apl_store_close(s);
         snprintf(golden, sizeof golden, "%s/data.mdb", goldens[i].now);
         snprintf(fresh, sizeof fresh, "%s/data.mdb", again);

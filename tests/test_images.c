@@ -1,5 +1,5 @@
 /* Fields that are images: which they are, and that those of one record are augmented alike. */
-#include "apl.h"
+#include "images.h"
 #include "samples.h"
 
 #include <criterion/criterion.h>
@@ -101,7 +101,7 @@ static void set_all(apl_transform *t, unsigned which)
     t->crop_width = 5;
     t->cutout = which & 1 ? 3 : 0;
     t->flip = which & 2 ? APL_FLIP_ALTERNATING : APL_FLIP_RANDOM;
-    t->flip_p = which & 4 ? 0.3 : 0;
+    t->flip_p = which & 4 && t->flip == APL_FLIP_RANDOM ? 0.3 : 0;
     t->vertical_flip_p = which & 8 ? 0.6 : 0;
 }
 
@@ -254,4 +254,39 @@ Test(images, are_named_where_one_is_needed)
            "a transform: field label is u8, not an image, which is u8[C,H,W] with C at most 16, u8[*,*,*], "
            "u8[H,W], or kept as image/jpeg");
     refuse("photo", label, APL_E_INVALID, "a transform: field photo is not among the fields wanted");
+}
+
+/* {16, 16, 3} are not 16 channels of images 3 pixels wide. */
+Test(images, with_channels_last_are_not_taken_for_others)
+{
+    static const int64_t shape[3] = {16, 16, 3};
+    static const uint8_t image[16 * 16 * 3];
+    apl_value values[1] = {{image, NULL}};
+    apl_writer *w;
+    char second[112];
+    snprintf(second, sizeof second, "%s/last", place);
+    cr_assert_eq(apl_writer_open(second, NULL, &w, NULL), APL_OK);
+    cr_assert_eq(apl_writer_add_field(w, "last", APL_U8, APL_INPUT, 3, shape, NULL), APL_OK);
+    cr_assert_eq(apl_writer_begin_member(w, "all", "train", 0, NULL), APL_OK);
+    cr_assert_eq(apl_writer_append(w, values, NULL), APL_OK);
+    cr_assert_eq(apl_writer_commit(w, NULL), APL_OK);
+    apl_writer_close(w);
+    apl_store_close(store);
+    cr_assert_eq(apl_store_open(second, NULL, &store, NULL), APL_OK);
+    refuse(NULL, NULL, APL_E_NOTFOUND,
+           "a transform: no field is an image, which is u8[C,H,W] with C at most 16, u8[*,*,*], u8[H,W], or "
+           "kept as image/jpeg; the fields are last: u8[16,16,3]; of field last the channels come last, and "
+           "should come first");
+    refuse("last", NULL, APL_E_INVALID,
+           "a transform: field last is u8[16,16,3], not an image, which is u8[C,H,W] with C at most 16, "
+           "u8[*,*,*], u8[H,W], or kept as image/jpeg; its channels come last, and should come first");
+}
+
+/* Of {H, W, 2}, 2 are the channels if H is not likelier to be their number. */
+Test(images, of_two_channels_that_come_last_are_none)
+{
+    const apl_field last = {.dtype = APL_U8, .ndim = 3, .shape = {16, 9, 2}},
+                    few = {.dtype = APL_U8, .ndim = 3, .shape = {2, 9, 2}},
+                    grey = {.dtype = APL_U8, .ndim = 3, .shape = {1, 9, 2}};
+    cr_assert(!is_image(&last) && is_image(&few) && is_image(&grey));
 }

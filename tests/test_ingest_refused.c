@@ -192,3 +192,22 @@ Test(ingest_refused, nothing_of_cifar)
     cr_assert_eq(ingest_from("/nonexistent", true, NULL, &err), APL_E_NOTFOUND);
     cr_assert_neq(access(db, F_OK), 0);
 }
+
+Test(ingest_refused, lists_that_are_not_there)
+{
+    static const char *const nothing[] = {NULL};
+    const apl_ingest_options init = APL_INGEST_OPTIONS_INIT;
+    apl_ingest_options cases[] = {init, init, init, init, init, init};
+    cases[0].more_count = 2;
+    cases[1].more = nothing, cases[1].more_count = 1;
+    cases[2].map_count = 2;
+    cases[3].map = nothing, cases[3].map_count = 1;
+    cases[4].column_type_count = 2;
+    cases[5].column_types = nothing, cases[5].column_type_count = 1;
+    write_source("test_batch.bin");
+    for (unsigned i = 0; i < 6; i++) {
+        apl_error err;
+        cr_assert_eq(apl_ingest(source, db, &cases[i], NULL, &err), APL_E_INVALID, "case %u", i);
+        cr_assert(strstr(err.message, i % 2 ? "[0] is NULL" : " is NULL, but "), "%s", err.message);
+    }
+}

@@ -60,6 +60,19 @@ Test(jpeg_check, sound_files_are_decoded_without_a_warning)
     static const struct jpeg_case cases[] = {
         {.width = 90, .height = 70, .colour = JCS_YCbCr, .across = 2, .down = 2, .quality = 90},
         {.width = 33, .height = 65, .colour = JCS_GRAYSCALE, .across = 1, .down = 1, .quality = 50},
+        {.width = 50,
+         .height = 40,
+         .colour = JCS_YCbCr,
+         .across = 2,
+         .down = 2,
+         .quality = 90,
+         .progressive = true},
+        {.width = 33,
+         .height = 65,
+         .colour = JCS_GRAYSCALE,
+         .quality = 50,
+         .progressive = true,
+         .restart = 7},
     };
     struct jpeg_decoder *decoder = jpeg_decoder_new();
     unsigned sound = 0, tried = 0;

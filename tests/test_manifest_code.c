@@ -284,7 +284,19 @@ Test(manifest_code, random_changes_under_a_right_checksum)
 
 /* ------------------------------------------------------------------------------------------- crafted entries */
 
-enum { STORE = 1, TOOL, SOURCE, FIELD, CLASSES, SPLIT, MEMBER, SEGMENT, MOMENTS, CLASS_COUNTS };
+enum {
+    STORE = 1,
+    TOOL,
+    SOURCE,
+    FIELD,
+    CLASSES,
+    SPLIT,
+    MEMBER,
+    SEGMENT,
+    MOMENTS,
+    CLASS_COUNTS,
+    PRODUCTS = 17
+};
 
 static void put_entry(struct buffer *b, unsigned tag, unsigned flags, const void *payload, size_t size)
 {
@@ -335,7 +347,7 @@ Test(manifest_code, entries_that_say_nonsense)
     static const struct {
         unsigned tag;
         size_t size;
-        char payload[32];
+        char payload[33];
     } cases[] = {{TOOL, 1, "\1"},
                  {TOOL, 3, "\1\0\n"},
                  {TOOL, 4, "\3\0ab"},
@@ -353,7 +365,10 @@ Test(manifest_code, entries_that_say_nonsense)
                  {MOMENTS, 12, "\0\0\0\0\0\0\0\0\3\0\0\0"},
                  {CLASS_COUNTS, 8, "\3\0\0\0\1\0\0\0"},
                  {CLASS_COUNTS, 8, "\0\0\0\0\100\0\0\0"},
-                 {CLASS_COUNTS, 23, "\0\0\0\0\1\0\0\0"}};
+                 {CLASS_COUNTS, 23, "\0\0\0\0\1\0\0\0"},
+                 {PRODUCTS, 32, "\3\0\0\0\0\0\0\0"},
+                 {PRODUCTS, 32, "\0\0\0\0\100\0\0\0"},
+                 {PRODUCTS, 32, "\0\0\0\0\0\0\0\0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         apl_error err;
         cr_assert_eq(decode_with(cases[i].tag, 0, cases[i].payload, cases[i].size, &err), APL_E_CORRUPT,

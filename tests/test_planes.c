@@ -132,7 +132,7 @@ static void compare_transforms(apl_store *a, apl_store *b)
         t.cutout = 5;
         t.dtype = i % 2 ? APL_U8 : APL_F32;
         t.scale = i == 0 ? APL_SCALE_NORMALISE : APL_SCALE_UNIT;
-        for (unsigned c = 0; c < 3; c++)
+        for (unsigned c = 0; i == 0 && c < 3; c++)
             t.mean[c] = 100, t.std[c] = 50 + (float)c;
         compare_readers(a, b, &t, 0);
     }

@@ -299,6 +299,24 @@ Test(reader_follow, elements_are_the_nearest)
     scratch_free(&scratch);
 }
 
+/* A box that reaches beyond the image is cut by a crop, or at the end. */
+Test(reader_follow, boxes_are_clamped_when_they_have_moved)
+{
+    struct geometry whole = geometry_window(20, 30, 0, 0, 20, 30),
+                    part = geometry_window(20, 30, 0, 0, 20, 29);
+    const float box[BOX_NUMBERS] = {-2, 1, 8, 33}, endless[BOX_NUMBERS] = {-INFINITY, 1, 8, 2};
+    float out[BOX_NUMBERS];
+    whole.flip = true;
+    boxes_follow(&whole, APL_BOX_XYXY, true, box, 1, out);
+    cr_assert(out[0] == 12 && out[1] == 1 && out[2] == 22 && out[3] == 33);
+    boxes_follow(&whole, APL_BOX_XYXY, false, box, 1, out);
+    cr_assert(out[0] == 12 && out[1] == 1 && out[2] == 20 && out[3] == 30);
+    boxes_follow(&whole, APL_BOX_XYXY, true, endless, 1, out);
+    cr_assert(out[0] == 12 && out[2] == 20);
+    boxes_follow(&part, APL_BOX_XYXY, true, box, 1, out);
+    cr_assert(out[0] == 0 && out[1] == 1 && out[2] == 8 && out[3] == 29);
+}
+
 Test(reader_follow, formats_of_boxes_say_the_same)
 {
     struct geometry g = geometry_window(100, 50, 20, 5, 60, 30);
@@ -306,11 +324,11 @@ Test(reader_follow, formats_of_boxes_say_the_same)
                 middle[BOX_NUMBERS] = {30, 15, 40, 10};
     float out[BOX_NUMBERS];
     g.flip = true; /* 0 ... 30 of 60 becomes 30 ... 60 */
-    boxes_follow(&g, APL_BOX_XYXY, corners, 1, out);
+    boxes_follow(&g, APL_BOX_XYXY, false, corners, 1, out);
     cr_assert(out[0] == 30 && out[1] == 5 && out[2] == 60 && out[3] == 15);
-    boxes_follow(&g, APL_BOX_XYWH, sides, 1, out);
+    boxes_follow(&g, APL_BOX_XYWH, false, sides, 1, out);
     cr_assert(out[0] == 30 && out[1] == 5 && out[2] == 30 && out[3] == 10);
-    boxes_follow(&g, APL_BOX_CXCYWH, middle, 1, out);
+    boxes_follow(&g, APL_BOX_CXCYWH, false, middle, 1, out);
     cr_assert(out[0] == 45 && out[1] == 10 && out[2] == 30 && out[3] == 10);
     cr_assert(boxes_keep(&g, APL_BOX_CXCYWH, 10, 300, out) && !boxes_keep(&g, APL_BOX_CXCYWH, 10, 301, out) &&
               !boxes_keep(&g, APL_BOX_CXCYWH, 11, 0, out));

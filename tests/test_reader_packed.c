@@ -345,5 +345,5 @@ Test(reader_packed, refuses_what_makes_no_sense)
     both[1] = tokens_collation("pair", APL_COLLATE_PACK);
     both[1].length = ROW;
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),
-                     "field pair: is i32[2,*]; pack is for fields of which one dimension varies, the first");
+                     "field pair: is i32[2,*]; pack is for fields with one varying dimension, the first");
 }

@@ -218,12 +218,11 @@ Test(reader_padded, refuses_what_makes_no_sense)
                      "apl_collation: size is not set: start from APL_COLLATION_INIT");
     other.field = "size";
     cr_assert_str_eq(refused(other, none, 1, APL_E_INVALID),
-                     "field size: is u32; pad is for fields of which one dimension varies");
+                     "field size: is u32; pad is for fields with one varying dimension");
     other.field = "pair";
     other.how = APL_COLLATE_RAGGED;
-    cr_assert_str_eq(
-        refused(other, none, 1, APL_E_INVALID),
-        "field pair: is i32[2,*]; ragged is for fields of which one dimension varies, the first");
+    cr_assert_str_eq(refused(other, none, 1, APL_E_INVALID),
+                     "field pair: is i32[2,*]; ragged is for fields with one varying dimension, the first");
     other.field = "weights";
     cr_assert_str_eq(refused(other, none, 1, APL_E_INVALID),
                      "field weights: has a collation, but is not read");

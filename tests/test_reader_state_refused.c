@@ -140,10 +140,10 @@ Test(reader_state_refused, of_another_process)
     uint8_t bytes[256];
     size_t size = sizeof bytes;
     apl_receipt receipt;
-    r->pid++;
+    r->forks++;
     cr_assert_eq(apl_reader_state(r, bytes, &size, NULL), APL_E_FORKED);
     cr_assert_eq(apl_reader_receipt(r, &receipt, sizeof receipt, NULL), APL_E_FORKED);
-    r->pid--;
+    r->forks--;
     apl_reader_close(r);
 }
 

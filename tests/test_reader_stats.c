@@ -163,8 +163,8 @@ Test(reader_stats, before_anything_was_waited_for)
     apl_reader *r = fixture_reader(&o);
     apl_stats s = stats_of(r);
     cr_assert(s.wait_mean == 0 && s.wait_p50 == 0 && s.wait_max == 0 && s.batches == 0);
-    r->pid++; /* as in a child of the process that opened it */
+    r->forks++; /* as in a child of the process that opened it */
     cr_assert_eq(apl_reader_stats(r, &s, sizeof s), APL_E_FORKED);
-    r->pid--;
+    r->forks--;
     apl_reader_close(r);
 }

@@ -210,6 +210,28 @@ Test(transcode, other_images_stay_as_they_are)
     cr_assert_null(form_of((const uint8_t *)"\x89PNG", 4).data);
 }
 
+/* A header that says so is no reason to reserve gigabytes. */
+Test(transcode, files_that_cannot_hold_their_images_take_no_memory)
+{
+    for (unsigned progressive = 0; progressive < 2; progressive++) {
+        struct jpeg_bytes bytes = jpeg_draw(&(struct jpeg_case){.width = 16,
+                                                                .height = 16,
+                                                                .colour = JCS_YCbCr,
+                                                                .across = 2,
+                                                                .down = 2,
+                                                                .progressive = progressive,
+                                                                .quality = 90});
+        uint8_t *frame = bytes.data;
+        while (frame[0] != 0xff || frame[1] != (progressive ? 0xc2 : 0xc0))
+            frame++;
+        memcpy(frame + 5, "\x13\x88\x13\x88", 4); /* height and width: 5000 */
+        cr_assert_null(form_of(bytes.data, bytes.size).data);
+        cr_assert_eq(t.blocks.memory.size, 0);
+        cr_assert_not(stream_is_sound(bytes.data, bytes.size));
+        free(bytes.data);
+    }
+}
+
 Test(transcode, small_images_whose_form_is_larger_stay_as_they_are)
 {
     struct jpeg_case k = {

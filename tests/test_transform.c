@@ -108,8 +108,8 @@ enum { DRAWN, PLAIN, DEEP, TALL, WIDE, ANY, SORTS };
 #define DRAWS 5
 
 static const apl_field sorts[SORTS] = {
-    {.name = "drawn", .shape = {2, 6, 4}},
-    {.name = "plain", .shape = {2, 6, 4}}, /* all of one colour */
+    {.name = "drawn", .shape = {2, 6, 5}},
+    {.name = "plain", .shape = {2, 6, 5}}, /* all of one colour */
     {.name = "deep", .shape = {APL_MAX_CHANNELS + 1, 2, 2}},
     {.name = "tall", .shape = {1, LONG, 1}},
     {.name = "wide", .shape = {1, 1, LONG}},
@@ -158,6 +158,26 @@ static void take_sorts(bool train)
     fx.store = store_of_sorts(train);
 }
 
+/* They are those of a caller who has forgotten what they belong to; zeros and defaults are no mistake. */
+Test(transform, refuses_settings_that_would_have_no_effect)
+{
+    REFUSED(APL_E_INVALID, "flip_p would have no effect: it takes flip APL_FLIP_RANDOM", NULL,
+            t.flip_p = 0.5);
+    REFUSED(APL_E_INVALID, "flip_p would", NULL, (t.flip = APL_FLIP_ALTERNATING, t.flip_p = 0.5));
+    REFUSED(APL_E_INVALID, "it takes sizing APL_SIZING_RESIZE", NULL, t.resize_short = 32);
+    REFUSED(APL_E_INVALID, "it takes sizing APL_SIZING_RESIZE", NULL,
+            (t.sizing = APL_SIZING_RANDOM, t.resize_height = 8, t.crop_height = t.crop_width = 8));
+    REFUSED(APL_E_INVALID, "area or ratio would have no effect: it takes sizing APL_SIZING_RANDOM", NULL,
+            (t.area[0] = 0.5, t.area[1] = 1));
+    REFUSED(APL_E_INVALID, "area or ratio", NULL, t.ratio[1] = 1);
+    REFUSED(APL_E_INVALID, "mean or std would have no effect: it takes scale APL_SCALE_NORMALISE", NULL,
+            (t.scale = APL_SCALE_UNIT, t.dtype = APL_F32, t.mean[2] = 120));
+    REFUSED(APL_E_INVALID, "mean or std", NULL, (t.dtype = APL_F32, t.scale = APL_SCALE_NONE, t.std[0] = 50));
+    apl_transform t = APL_TRANSFORM_INIT;
+    t.area[0] = 0.08, t.area[1] = 1, t.ratio[0] = 3.0 / 4, t.ratio[1] = 4.0 / 3;
+    cr_assert_eq(apl_transform_complete(fx.store, NULL, &t, NULL), APL_OK);
+}
+
 Test(transform, says_which_field_it_is_for)
 {
     take_sorts(false);
@@ -168,7 +188,7 @@ Test(transform, says_which_field_it_is_for)
     for (unsigned pad = 3; pad < 8; pad++) {
         apl_transform t = APL_TRANSFORM_INIT;
         t.field = "drawn", t.pad = pad, t.pad_mode = APL_PAD_REFLECT;
-        cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), pad < 4 ? APL_OK : APL_E_INVALID);
+        cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), pad < 5 ? APL_OK : APL_E_INVALID);
     }
 }
 

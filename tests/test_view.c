@@ -38,6 +38,21 @@ Test(sample, spreads_evenly)
         cr_assert(llabs((long long)ids[i] - i * 500ll) < 700, "%u: %llu", i, (unsigned long long)ids[i]);
 }
 
+/* Classes that come in turns of any length are all seen, though blocks have a length of their own. */
+Test(sample, has_no_period)
+{
+    uint64_t ids[2000];
+    for (unsigned period = 2; period <= 200; period++) {
+        unsigned seen[200] = {0}, missing = 0;
+        uint64_t n = take_sample((struct sample_plan){1000000, 128, 1000, 2000, 1 << 30}, ids);
+        for (uint64_t i = 0; i < n; i++)
+            seen[ids[i] % period]++;
+        for (unsigned i = 0; i < period; i++)
+            missing += !seen[i];
+        cr_assert_eq(missing, 0, "of a period of %u, %u places are missing", period, missing);
+    }
+}
+
 Test(sample, decodes_no_more_blocks_than_it_may)
 {
     uint64_t ids[2000], blocks = 1;
@@ -78,9 +93,24 @@ Test(summary, of_whole_numbers)
     cr_assert_eq(s.count, 6);
     cr_assert(s.least == 1 && s.most == 5 && s.least_at == 1 && s.most_at == 5);
     cr_assert(s.distinct == 4 && s.common == 2 && s.common_count == 3);
-    cr_assert(s.whole && s.bins == 5 && s.bin[0] == 1 && s.bin[1] == 3 && s.bin[3] == 0 && s.far == 0);
+    cr_assert(s.whole && s.step == 1 && s.bins == 5 && s.bin[0] == 1 && s.bin[1] == 3 && s.bin[3] == 0 &&
+              s.far == 0);
     cr_assert_float_eq(s.mean, 2.5, 1e-12);
     cr_assert_float_eq(s.deviation, sqrt(9.5 / 6), 1e-12);
+}
+
+/* Ages, for example: no bin has more numbers than another, but for the last. */
+Test(summary, bins_hold_equally_many_whole_numbers)
+{
+    double v[73];
+    struct summary s;
+    for (unsigned i = 0; i < 73; i++)
+        v[i] = 18 + i;
+    cr_assert(summarise(v, 73, &s));
+    cr_assert(s.whole && s.step == 3 && s.bins == 25 && binned(&s) == 73);
+    for (unsigned i = 0; i < 24; i++)
+        cr_assert_eq(s.bin[i], 3);
+    cr_assert_eq(s.bin[24], 1);
 }
 
 Test(summary, names_what_is_far_out)

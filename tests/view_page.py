@@ -1,9 +1,9 @@
 """Checks the page of `apldata view`.
 
-view_page.py PAGE MOST [FOREIGN...]: the file. It must be well formed, refer to nothing outside of itself and be
-no larger than MOST bytes; its data must be consistent. The data go to standard output.
-view_page.py --drawn PAGE [FOREIGN...]: what a browser makes of it, at the width of a telephone and of a desktop,
-in light and in dark, and by keyboard.
+view_page.py PAGE MOST [FOREIGN...]: the file. It must be well formed, refer to nothing outside of itself and
+be no larger than MOST bytes; its data must be consistent. The data go to standard output.
+view_page.py --drawn PAGE [FOREIGN...]: what a browser makes of it, at the width of a telephone and of a
+desktop, in light and in dark, and by keyboard.
 
 Foreign names must have gone in as text.
 """
@@ -121,6 +121,32 @@ def by_keyboard(browser: Browser, path: str) -> list[str]:
     return wrong
 
 
+# A record is given two boxes that fit into its image, and another field of boxes that do not.
+BOXES = """(() => {
+    const field = {name: "boxes", type: "f32[*,4]"}, record = view.records.find(record => record.image);
+    const {width, height} = record;
+    view.fields.push(field, {...field, name: "others"});
+    record.values.push(`0 0 ${width} ${height}\\n1 2 1.5 2.5 ... (9 values)`, `0 0 ${width + 1} 1`);
+    showRecord(record.id);
+    const drawn = [...document.querySelectorAll("dialog rect.box")].map(rect => rect.getBoundingClientRect());
+    const image = document.querySelector("dialog .large img").getBoundingClientRect();
+    dialog.close();
+    view.fields.splice(-2);
+    record.values.splice(-2);
+    const off = ["left", "top", "width", "height"].map(side => Math.round(drawn[0][side] - image[side]));
+    return [drawn.length, ...off];
+})()"""
+
+
+def check_boxes(browser: Browser, path: str) -> list[str]:
+    """Boxes lie on the image, where they fit into it."""
+    browser.open(path)
+    if not browser.run("view.records.some(record => record.image)"):
+        return []
+    seen = browser.run(BOXES)
+    return [] if seen == [2, 0, 0, 0, 0] else [f"boxes: {seen}"]
+
+
 def check_drawn(path: str, foreign: list[str]) -> list[str]:
     axe = axe_source()
     with Browser() as browser:
@@ -128,6 +154,7 @@ def check_drawn(path: str, foreign: list[str]) -> list[str]:
         page = Page(images=True)
         page.feed(browser.source())
         wrong += by_keyboard(browser, path)
+        wrong += check_boxes(browser, path)
         browser.key("Tab")
         browser.run("document.querySelector('button.tile').click()")
         if axe:

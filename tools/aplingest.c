@@ -17,7 +17,6 @@ static int on_progress(void *user, const apl_ingest_progress *p)
     if (p->phase == APL_INGEST_READING) {
         job->records = p->records;
         state.what = "reading";
-        state.stored_bytes = p->stored_bytes;
         if (p->source_size)
             state.fraction = (double)p->source_bytes / (double)p->source_size;
     } else {
@@ -35,7 +34,7 @@ static void on_notice(void *user, const char *message)
     if (job->quiet)
         return;
     progress_clear(&job->progress);
-    fprintf(stderr, "%s: note: %s\n", program_name, message);
+    note("%s", message);
 }
 
 static void on_skipped(void *user, const char *path, const char *why)

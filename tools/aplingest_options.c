@@ -194,7 +194,7 @@ static const struct option_row rows[] = {
      "cifar, folder, webdataset, idx, npy, list, tfrecord, tokens or raw\n(default: detected)", OPTION_CALL,
      0, take_source_format},
     {0, "images", "KIND",
-     "jpeg: keep JPEG files, re-encode the others; pixels: decode all\n(default: what most files are)",
+     "jpeg: keep JPEG files, re-encode the others; pixels: decode all\n(default: the kind of most files)",
      OPTION_CALL, 0, take_images},
     {0, "jpeg", "QUALITY",
      "re-encode all images as JPEG, at a quality of 1 to 100; baseline: progressive\nJPEG files, without "
@@ -218,7 +218,8 @@ static const struct option_row rows[] = {
      0, take_document_end},
     {0, "chunk", "N", "otherwise, tokens per record (default: 65536)", OPTION_CALL, 0, take_chunk},
     THREADS_ROW("encode", struct job, writer.threads),
-    {'b', "block-records", "N", "records in a block (default: 128)", OPTION_CALL, 0, take_block_records},
+    {'b', "block-records", "N", "records in a block (default: 128; more of small ones)", OPTION_CALL, 0,
+     take_block_records},
     {'l', "level", "LEVEL", "compression level of zstd (default: the smallest result)", OPTION_CALL, 0,
      take_level},
     {0, "codec", "NAME", "raw, zstd, shuffle, delta or picture (default: the smallest result)", OPTION_CALL,
@@ -242,11 +243,13 @@ static const struct option_row rows[] = {
     {0, "outside", NULL, "list: paths may be absolute or lead out of the list's folder", OPTION_SWITCH,
      offsetof(struct job, ingest.outside), NULL},
     {0, "part", "I/N",
-     "make part I of N of a set, whose directory DB is; other processes make the others.\nauto: as the "
+     "make part I of N of the set in the directory DB; other processes make the others.\nauto: as the "
      "launcher "
      "says (Open MPI, PMI, Slurm, torchrun); none: a store, also\nunder mpirun and srun (default there: "
      "auto)",
      OPTION_CALL, 0, part_take},
+    {0, "follow-links", NULL, "follow symbolic links in a directory, wherever they lead", OPTION_SWITCH,
+     offsetof(struct job, ingest.follow_links), NULL},
     FORCE_ROW("a store that exists", OPTION_SWITCH, struct job, writer.replace),
     {0, "partial", NULL, "accept a source that lacks members or rows", OPTION_SWITCH,
      offsetof(struct job, ingest.partial), NULL},
@@ -274,9 +277,9 @@ const struct command_line ingest_line = {
             "  folder      images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
             "  webdataset  files that share keys, such as 17.jpg and 17.cls; set-{000..099}.tar are shards\n"
             "or files, plain or compressed, or a directory of them:\n"
-            "  idx         images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
+            "  idx         images and labels in MNIST's layout: train-images-idx3-ubyte.gz, ...\n"
             "  npy         NumPy arrays of equal length, .npy or .npz: each is a field\n"
-            "  list        tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
+            "  list        tables (.csv, .tsv, .jsonl) with or without a column of image paths\n"
             "  tfrecord    TFRecord files of tf.train.Example: each feature is a field\n"
             "  tokens      streams of u16 or u32 (--tokens), or pairs of .idx and .bin\n"
             "  raw         any files, as bytes, also from archives; only with --format raw\n"

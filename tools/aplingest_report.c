@@ -3,6 +3,7 @@
 #include "args.h"
 #include "describe.h"
 #include "report.h"
+#include "wrapped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,9 +75,10 @@ int report_success(const struct job *job, const apl_ingest_summary *sum, double 
         return report_json(job, sum, seconds);
     if (job->quiet)
         return EXIT_SUCCESS;
-    printf("%s: %s, %s -> %s (%s), %s, %s\n", shown(made_path(job)), counted(sum->records, "record"),
-           size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
-           duration_text(seconds), rate_text(sum->raw_bytes, seconds));
+    print_line(0, "%s: %s, %s -> %s (%s), %s, %s", shown(made_path(job)), counted(sum->records, "record"),
+               size_text(sum->raw_bytes), size_text(sum->file_bytes),
+               ratio_text(sum->file_bytes, sum->raw_bytes), duration_text(seconds),
+               rate_text(sum->raw_bytes, seconds));
     if (job->skipped_count)
         printf("bad files skipped: %s\n", count_text(job->skipped_count));
     if (job->ingest.parts)

@@ -1,6 +1,7 @@
 #include "args.h"
 
 #include "report.h"
+#include "wrapped.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,12 +49,13 @@ int failed_unless_forced(const apl_error *err)
 
 void note(const char *format, ...)
 {
+    char line[4096];
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "%s: note: ", program_name);
-    vfprintf(stderr, format, args);
+    int at = snprintf(line, sizeof line, "%s: note: ", program_name);
+    vsnprintf(line + at, sizeof line - (size_t)at, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    print_note(line);
 }
 
 int failed_errno(int sys_errno, const char *format, ...)

@@ -15,7 +15,7 @@ int say_variable(const char *name, const char *value);
     {0,                                                                                                      \
      "cache",                                                                                                \
      "DIR",                                                                                                  \
-     "of a DB at a URL: keep what is read in DIR (default: $APL_CACHE)",                                     \
+     "for a DB at a URL: keep what is read in DIR (default: $APL_CACHE)",                                    \
      OPTION_CALL,                                                                                            \
      0,                                                                                                      \
      cache_take_directory},                                                                                  \

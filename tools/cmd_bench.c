@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_RUNS 10000u
+#define MOST_RUNS   10000u
+#define MOST_EPOCHS 10u /* that have rows of their own */
 
 struct bench {
     const char *path;
@@ -99,13 +100,21 @@ static void print_demand(const struct run_result *r, double demand)
                r->all.wait_p999 / r->step);
 }
 
-/* Of the last epoch, since the first one may load what stays in memory. Returns the text in a static buffer. */
-static const char *explain(const struct run_result *r, apl_bottleneck *what)
+struct explanation {
+    apl_bottleneck what;
+    bool later; /* of all epochs but the first */
+    char text[2048];
+};
+
+/* Of what came after the first epoch, which may load what stays in memory; of the whole run, if that was too little. */
+static void explain(const struct run_result *r, struct explanation *e)
 {
-    static char text[2048];
-    apl_stats_explain(&r->stats, r->count > 1 ? &r->before_last : NULL, sizeof r->stats, what, text,
-                      sizeof text);
-    return text;
+    *e = (struct explanation){.later = r->count > 1};
+    if (e->later)
+        apl_stats_explain(&r->stats, &r->after_first, sizeof r->stats, &e->what, e->text, sizeof e->text);
+    e->later = e->later && e->what != APL_BOTTLENECK_UNKNOWN;
+    if (!e->later)
+        apl_stats_explain(&r->stats, NULL, sizeof r->stats, &e->what, e->text, sizeof e->text);
 }
 
 static const char *bottleneck_text(const struct run_result *r)
@@ -113,24 +122,41 @@ static const char *bottleneck_text(const struct run_result *r)
     static const char *const names[] = {"unknown",    "training", "reading",  "decoding",
                                         "assembling", "on_batch", "planning", "queue",
                                         "memory",     "rank",     "server"};
-    apl_bottleneck what;
-    explain(r, &what);
-    return names[what];
+    struct explanation e;
+    explain(r, &e);
+    return names[e.what];
 }
 
 static void print_explanation(const struct run_result *r)
 {
-    const char *text = explain(r, NULL);
+    struct explanation e;
+    explain(r, &e);
+    const char *text = e.text;
     size_t first = strcspn(text, "\n");
     putchar('\n');
-    print_line(0, "%s%.*s", r->count > 1 ? "in the last epoch, " : "", (int)first, text);
+    print_line(0, "%s%.*s%s", e.later ? "after the first epoch, " : "", (int)first, text,
+               e.what == APL_BOTTLENECK_UNKNOWN ? " Read for longer, with --seconds." : "");
     for (text += first; *text; text += first) { /* figures, each beside its name */
         first = strcspn(++text, "\n");
         print_line(10, "%.*s", (int)first, text);
     }
 }
 
-/* One run: a row an epoch. */
+/* A row an epoch; of many, of the first and the last. */
+static void add_epochs(struct table *table, const struct run_result *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        bool gap = r->count > MOST_EPOCHS && i == MOST_EPOCHS / 2;
+        if (gap) {
+            ADD(table, "...", "", "", "", "", "", "", "", "", "", "");
+            i = r->count - MOST_EPOCHS / 2;
+        }
+        ADD(table, number_text("%.0f", (double)r->epochs[i].epoch), count_text(r->epochs[i].records));
+        add_figures(table, &r->epochs[i]);
+    }
+}
+
+/* One run: epochs, and all of them. */
 static int print_run(const struct bench *b, const struct reader_choice *choice, const struct run_result *r)
 {
     const apl_split *first = apl_store_split(b->store, 0);
@@ -143,10 +169,7 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
     struct table table = TABLE("lrrrrrrrrrr");
     table.turns = true;
     ADD(&table, "epoch", "records", FIGURES);
-    for (size_t i = 0; i < r->count; i++) {
-        ADD(&table, number_text("%.0f", (double)r->epochs[i].epoch), count_text(r->epochs[i].records));
-        add_figures(&table, &r->epochs[i]);
-    }
+    add_epochs(&table, r);
     ADD(&table, "all", count_text(r->all.records));
     add_figures(&table, &r->all);
     int status = table_print(&table);
@@ -233,9 +256,12 @@ static json_t *run_json(const struct bench *b, size_t i, const struct run_result
 /* With what --explain says, if it was given. */
 static json_t *row_json(const struct bench *b, size_t i, const struct run_result *r)
 {
+    struct explanation e;
     json_t *row = run_json(b, i, r);
-    if (b->explain)
-        json_object_set_new(row, "explanation", json_text(explain(r, NULL)));
+    if (b->explain) {
+        explain(r, &e);
+        json_object_set_new(row, "explanation", json_text(e.text));
+    }
     return row;
 }
 

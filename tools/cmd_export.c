@@ -156,7 +156,7 @@ static const struct option_row rows[] = {
     {0, "format", "cifar-binary", "the members of the binary CIFAR archive, byte for byte", OPTION_CALL, 0,
      take_format},
     {0, "format", "folder", "a file for every record, as SPLIT/CLASS/NAME", OPTION_CALL, 0, take_format},
-    {0, "format", "idx", "a file for every split and field, as MNIST has them", OPTION_CALL, 0, take_format},
+    {0, "format", "idx", "a file for every split and field, in MNIST's layout", OPTION_CALL, 0, take_format},
     {0, "format", "npy", "a NumPy array for every split and field", OPTION_CALL, 0, take_format},
     {0, "format", "raw", "a file of values for every field, and schema.json", OPTION_CALL, 0, take_format},
     {0, "format", "tfrecord", "a TFRecord file for every split, and schema.json", OPTION_CALL, 0,
@@ -182,7 +182,7 @@ static const struct option_row rows[] = {
 
 static const struct command_line line = {
     .head = "Usage: apldata export [OPTION]... DB OUT --format FORMAT\n"
-            "Write what is in the store DB into files in the directory OUT.\n"
+            "Write the contents of the store DB to files in the directory OUT.\n"
             "\n",
     .column = 31,
     .rows = rows,

@@ -194,11 +194,12 @@ static int take_columns(void *user, const char *text)
 
 static const struct option_row rows[] = {
     {0, "as", "HOW",
-     "draw images by the protocols kitty or sixel, as coloured blocks,\nor print text alone (default: as the "
-     "terminal can)",
+     "draw images by the protocols kitty or sixel, as coloured blocks,\nor print text alone (default: what "
+     "the terminal supports)",
      OPTION_CALL, 0, take_as},
-    {0, "columns", "N", "the most columns that an image takes (default: 64, and what fits\nthe window)",
-     OPTION_CALL, 0, take_columns},
+    {0, "columns", "N",
+     "the most columns that an image takes (default: 64, or as many as\nfit into the window)", OPTION_CALL, 0,
+     take_columns},
     {0, "field", "FIELD", "only this field", OPTION_TEXT, offsetof(struct job, field_name), NULL},
     HELP_ROW,
 };

@@ -282,12 +282,12 @@ static const struct option_row rows[] = {
 
 static const struct command_line line = {
     .head = "Usage: apldata stage [OPTION]... URL DIR\n"
-            "Copy what training reads of the store or set at URL to the cache DIR, in the\n"
-            "order in which training needs it. Then train with APL_CACHE=DIR. What is there\n"
-            "is not fetched again: an interrupted copy resumes where it stopped.\n"
+            "Copy what training will read from the store or set at URL to the cache DIR, in\n"
+            "the order in which training needs it. Then train with APL_CACHE=DIR. Nothing is\n"
+            "fetched twice: an interrupted copy resumes where it stopped.\n"
             "\n",
     .tail = "\n"
-            "Give the options that training will have: they say what it needs, and when.\n"
+            "Give the options that training will use: they say what it needs, and when.\n"
             "Without --split, --where or --with, all splits are copied: the first by these\n"
             "options, then the others.\n",
     .column = 28,

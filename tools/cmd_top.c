@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
     {0, "listen", "ADDRESS",
      "serve metrics for Prometheus at HOST:PORT, or PORT of\nthis machine alone, as http://ADDRESS/metrics",
      OPTION_TEXT, offsetof(struct top_job, listen), NULL},
-    {0, "reader", "NAME", "explain this reader, not the one that waits most", OPTION_TEXT,
+    {0, "reader", "NAME", "explain this reader instead of the one that waits most", OPTION_TEXT,
      offsetof(struct top_job, name), NULL},
     QUIET_ROW(struct top_job, quiet),
     HELP_ROW,
@@ -126,7 +126,8 @@ static int check(struct top_job *job, int count, char **operands)
         return misuse("one directory, not %d", count);
     job->directory = count ? operands[0] : said;
     if (!job->directory || !*job->directory)
-        return misuse("which DIR? name it, or set APL_MONITOR");
+        return misuse(
+            "which DIR? name the directory that readers write their figures into, or set APL_MONITOR to it");
     if (job->once + job->json + job->metrics + (job->listen != NULL) > 1)
         return misuse("--once, --json, --metrics and --listen exclude each other");
     return 0;

@@ -270,8 +270,9 @@ static void add_all(struct lines *out, const struct top *top, const struct top_v
     if (r)
         add_table(out, top, view, r->name, room);
     else
-        add_wrapped(out, "no reader is open: they offer their figures where APL_MONITOR names this directory",
-                    view->columns, 4);
+        add_wrapped(
+            out, "no reader writes its figures here: start programs with APL_MONITOR set to this directory",
+            view->columns, 4);
     if (r)
         add_chosen(out, r, view->columns, rows > fixed + used ? rows - fixed - used : 0);
     while (view->rows && out->count + foot.count < rows)

@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "report.h"
 #include "splits.h"
+#include "wrapped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,9 +214,9 @@ static int report(const struct job *job, const apl_error *err, double seconds)
     if (err->status != APL_OK)
         return EXIT_FAILURE;
     if (!job->quiet)
-        printf("%s: %s in %s are as they were written, %s, %s\n", shown(job->path),
-               counted(job->records, "record"), counted(job->blocks, "block"), duration_text(seconds),
-               rate_text(job->raw_bytes, seconds));
+        print_line(0, "%s: %s in %s %s written, %s, %s", shown(job->path), counted(job->records, "record"),
+                   counted(job->blocks, "block"), job->records == 1 ? "is as it was" : "are as they were",
+                   duration_text(seconds), rate_text(job->raw_bytes, seconds));
     if (!job->quiet && job->splits && job->split_status == EXIT_SUCCESS)
         printf("%s: %s split%s as the rule says\n", shown(job->path), count_text(job->splits),
                job->splits > 1 ? "s are" : " is");

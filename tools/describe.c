@@ -6,6 +6,7 @@
 #include "report.h"
 #include "splits.h"
 #include "table.h"
+#include "wrapped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,15 +92,15 @@ int describe_fields(const apl_store *store)
 static void describe_head(const char *path, const apl_store *store)
 {
     const apl_info *info = apl_store_info(store);
-    printf("%s: %s in %s of %s, %s -> %s (%s)\n\n", shown(path), counted(info->records, "record"),
-           counted(info->blocks, "block"), count_text(info->block_records), size_text(info->raw_bytes),
-           size_text(info->file_bytes), ratio_text(info->file_bytes, info->raw_bytes));
+    print_line(0, "%s: %s in %s of %s, %s -> %s (%s)\n", shown(path), counted(info->records, "record"),
+               counted(info->blocks, "block"), count_text(info->block_records), size_text(info->raw_bytes),
+               size_text(info->file_bytes), ratio_text(info->file_bytes, info->raw_bytes));
     printf("source   %s\n", *info->source_format ? shown(info->source_format) : "unknown");
     if (info->has_source_digest)
         printf("sha256   %s\n", digest_text(info->source_digest));
     printf("content  %s\n", digest_text(info->content_digest));
     if (info->skipped)
-        printf("skipped  %s bad files of the source\n", count_text(info->skipped));
+        printf("skipped  %s of the source\n", counted(info->skipped, "bad file"));
     if (info->shuffled && info->shards)
         printf("order    shuffled, each shard by itself\n");
     else if (info->shuffled)

@@ -127,6 +127,25 @@ static int open_into(struct place *place, const struct stat *st, const char *pat
     return 0;
 }
 
+/* Is there a file of that name beside the path's? */
+static bool is_beside(const char *path, size_t folder, const char *name)
+{
+    char other[PATH_MAX];
+    int n = snprintf(other, sizeof other, "%.*s%s", (int)folder, path, name);
+    return n > 0 && (size_t)n < sizeof other && access(other, F_OK) == 0;
+}
+
+/* Links have been followed: only a store, or a set, has files of these names, and named splits beside them. */
+static bool is_of_store(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *suffix = strrchr(name, '.');
+    if (strcmp(name, "data.mdb") == 0 || strcmp(name, "set.apl") == 0)
+        return true;
+    size_t folder = (size_t)(name - path);
+    return suffix && strcmp(suffix, ".split") == 0 &&
+           (is_beside(path, folder, "data.mdb") || is_beside(path, folder, "set.apl"));
+}
+
 static int find(const char *path, struct place *place)
 {
     struct stat link, st;
@@ -136,7 +155,8 @@ static int find(const char *path, struct place *place)
     if (status || lstat(place->path, &link) != 0)
         return status;
     if (S_ISREG(link.st_mode))
-        return 0;
+        return is_of_store(place->path) ? failed("%s: is part of a store, and would be lost", shown(path))
+                                        : 0;
     if (stat(place->path, &st) != 0)
         return failed_errno(errno, "%s", shown(path));
     return S_ISDIR(st.st_mode) ? failed("%s: is a directory", shown(path)) : open_into(place, &st, path);

@@ -1,6 +1,6 @@
 /*
  * Where output goes. Only regular files are replaced: devices, FIFOs and /dev/stdout are written to, and symbolic links
- * are followed. Every call that fails has said why on stderr.
+ * are followed. Files of a store, and named splits, are never replaced. Every call that fails has said why on stderr.
  */
 #ifndef PLACE_H
 #define PLACE_H

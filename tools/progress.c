@@ -25,17 +25,15 @@ static void put(const char *text, size_t length)
     (void)written; /* failing to draw the bar is no reason to stop */
 }
 
-/* From the left: what, percent, bar, records, rate, ratio, time left. */
-enum { WHAT, PERCENT, BAR, RECORDS, RATE, RATIO, LEFT, PARTS };
+/* From the left: what, percent, bar, records, rate, time left. */
+enum { WHAT, PERCENT, BAR, RECORDS, RATE, LEFT, PARTS };
 
 static void fill_parts(char parts[PARTS][64], const struct progress_state *state, double elapsed)
 {
     snprintf(parts[WHAT], 64, "%-8s", state->what);
-    snprintf(parts[RECORDS], 64, "%s records", count_text(state->records));
+    snprintf(parts[RECORDS], 64, "%s", counted(state->records, state->unit ? state->unit : "record"));
     if (state->raw_bytes && elapsed > 0)
         snprintf(parts[RATE], 64, "%s", rate_text(state->raw_bytes, elapsed));
-    if (state->stored_bytes && state->raw_bytes)
-        snprintf(parts[RATIO], 64, "%s", ratio_text(state->stored_bytes, state->raw_bytes));
     if (state->fraction < 0)
         return;
     snprintf(parts[PERCENT], 64, "%3d%%", (int)(100 * state->fraction));
@@ -69,7 +67,7 @@ static void fill_bar(char *bar, int width, double fraction)
 
 void progress_line(char *out, size_t size, int width, const struct progress_state *given, double elapsed)
 {
-    static const int dispensable[] = {RATIO, RATE, WHAT, LEFT, RECORDS, PERCENT};
+    static const int dispensable[] = {RATE, WHAT, LEFT, RECORDS, PERCENT};
     struct progress_state state = *given;
     state.fraction = state.fraction > 1 ? 1 : state.fraction;
     char parts[PARTS][64] = {{0}};

@@ -8,11 +8,11 @@
 
 /* How far the work has come. */
 struct progress_state {
-    const char *what;      /* "reading", "checking" */
-    double fraction;       /* of `what`, 0 ... 1; negative: not known */
-    uint64_t records;      /* so far */
-    uint64_t raw_bytes;    /* of those; 0: not shown */
-    uint64_t stored_bytes; /* for the ratio; 0: not shown */
+    const char *what;   /* "reading", "checking" */
+    double fraction;    /* of `what`, 0 ... 1; negative: not known */
+    uint64_t records;   /* so far */
+    const char *unit;   /* what is counted; NULL: records */
+    uint64_t raw_bytes; /* of those; 0: not shown */
 };
 
 struct progress {

@@ -4,8 +4,11 @@
 #include "describe.h"
 #include "json.h"
 #include "report.h"
+#include "terminal.h"
 #include "value.h"
+#include "wrapped.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +21,28 @@ struct extent {
 
 static const struct extent listing = {8, false}, showing = {256, true};
 
-static void print_numbers(const struct value *v, size_t limit)
+static void print_how_many(size_t values, unsigned at, unsigned column)
 {
-    for (size_t i = 0; i < v->elements && i < limit; i++)
-        printf("%s%s", i ? " " : "", element_text(v, i));
+    char text[64];
+    snprintf(text, sizeof text, " ... (%s values)", count_text(values));
+    print_wrapped(text, at, column);
+}
+
+/* From column `at` on. A number that a window has no room for goes to the next line, at `column`. */
+static void print_numbers(const struct value *v, size_t limit, unsigned at, unsigned column)
+{
+    unsigned room = terminal_room();
+    for (size_t i = 0; i < v->elements && i < limit; i++) {
+        const char *text = element_text(v, i);
+        unsigned width = (unsigned)strlen(text) + 1;
+        bool below = i && at + width > room && column + width <= room;
+        if (below)
+            printf("\n%*s", (int)column, "");
+        printf("%s%s", i && !below ? " " : "", text);
+        at = (below ? column : at) + width;
+    }
     if (v->elements > limit)
-        printf(" ... (%s values)", count_text(v->elements));
+        print_how_many(v->elements, at, column);
 }
 
 /* "image/jpeg, 110.2 kB" */
@@ -58,17 +77,17 @@ static void print_lines(const struct value *v, int column)
 
 /* A value in a listing: short, and with the name of its class. */
 static void print_value(const apl_field *field, const struct value *v, const struct extent *extent,
-                        int column)
+                        unsigned at, unsigned column)
 {
     if (v->dtype == APL_UTF8 && extent->whole_text) {
-        print_lines(v, column);
+        print_lines(v, (int)column);
         return;
     }
     if (v->dtype == APL_UTF8) {
         fputs(shown_bytes(v->data, v->bytes), stdout);
         return;
     }
-    print_numbers(v, extent->numbers);
+    print_numbers(v, extent->numbers, at, column);
     if (v->elements == 1 && field->class_count && dtype_is_unsigned(v->dtype)) {
         uint64_t cls = value_unsigned(v, 0);
         if (cls < field->class_count)
@@ -76,15 +95,27 @@ static void print_value(const apl_field *field, const struct value *v, const str
     }
 }
 
-/* The column where values begin: after the longest name, and two blanks. */
-static int value_column(const apl_store *store)
+/* The column where values begin: after the longest name, and two blanks. In a window, very long names stand above their values. */
+static unsigned value_column(const apl_store *store)
 {
-    int widest = 6; /* of "record" */
+    unsigned widest = 6; /* of "record" */
+    unsigned room = terminal_room(), most = room ? room / 3 : UINT_MAX;
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
-        int width = (int)strlen(shown(apl_store_field(store, i)->name));
-        widest = width > widest ? width : widest;
+        unsigned width = text_width(shown(apl_store_field(store, i)->name));
+        widest = width > widest && width <= most ? width : widest;
     }
     return widest + 2;
+}
+
+static void print_name(const char *name, unsigned column)
+{
+    unsigned width = text_width(name);
+    if (width + 2 > column) {
+        puts(name);
+        width = 0;
+        name = "";
+    }
+    printf("%s%*s", name, (int)(column - width), "");
 }
 
 static void print_field(const apl_store *store, const apl_batch *batch, size_t row, unsigned field,
@@ -92,21 +123,21 @@ static void print_field(const apl_store *store, const apl_batch *batch, size_t r
 {
     const apl_field *f = apl_store_field(store, field);
     struct value v = value_of(apl_batch_column(batch, field), row, apl_batch_rows(batch));
-    int column = value_column(store);
-    printf("%-*s", column, shown(f->name));
+    unsigned column = value_column(store), at = column;
+    print_name(shown(f->name), column);
     if (f->media)
         print_file(f, &v);
     else {
         if (f->ndim && f->dtype != APL_UTF8)
-            printf("%s  ", type_text(f));
-        print_value(f, &v, extent, column);
+            at += (unsigned)printf("%s  ", type_text(f));
+        print_value(f, &v, extent, at, column);
     }
     putchar('\n');
 }
 
 void record_head(const apl_store *store, const apl_batch *batch, size_t row)
 {
-    printf("%-*s%llu\n", value_column(store), "record", (unsigned long long)apl_batch_ids(batch)[row]);
+    printf("%-*s%llu\n", (int)value_column(store), "record", (unsigned long long)apl_batch_ids(batch)[row]);
 }
 
 void record_field(const apl_store *store, const apl_batch *batch, size_t row, unsigned field)

@@ -228,7 +228,7 @@ static bool add_epoch(struct run_result *result, const struct run_figures *f)
 static apl_status run_epoch(struct run *run, struct run_result *result, double begin, bool *more,
                             apl_error *err)
 {
-    apl_stats before = result->before_last = result->stats;
+    apl_stats before = result->stats;
     uint64_t epoch = apl_reader_epoch(run->reader);
     apl_status status = take_epoch(run, err);
     double end = now_seconds(), start_up = 0;
@@ -237,8 +237,10 @@ static apl_status run_epoch(struct run *run, struct run_result *result, double b
     sample_memory(run);
     if (apl_reader_stats(run->reader, &result->stats, sizeof result->stats) != APL_OK)
         return APL_E_INVALID;
-    if (run->first_epoch)
+    if (run->first_epoch) {
         start_up = result->first_batch = result->stats.first_batch;
+        result->after_first = result->stats;
+    }
     run->first_epoch = false;
     struct run_figures f = since(&result->stats, &before);
     f.epoch = epoch;

@@ -19,7 +19,7 @@ struct run_result {
     double first_batch;           /* from opening the reader; not among the waits */
     double step;                  /* how long the simulated training of a batch takes; 0: no demand */
     uint64_t peak_anonymous;      /* of the process, in memory */
-    apl_stats stats, before_last; /* at the end, and before the last epoch */
+    apl_stats stats, after_first; /* at the end, and after the first epoch */
 };
 
 /* Opens a reader, takes its batches for as many epochs or seconds as asked, closes it. */

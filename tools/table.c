@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define MOST_COLUMNS 24u
+#define LEAST_NAME   12u /* columns that a window must have for names beside the rest of their rows */
+#define LEAST_TEXT   16u /* and for a text at the end of a row, which goes on below */
 
 struct layout {
     size_t columns;
@@ -60,7 +62,12 @@ static void print_row(const struct table *table, char *const *cells, const struc
     unsigned at = 0, start = 0;
     for (size_t c = 0; c < l->columns; start += l->widths[c++] + l->gap) {
         bool right = table->columns[c] == 'r', last = c == l->columns - 1;
-        unsigned width = text_width(cells[c]), from = right ? start + l->widths[c] - width : start;
+        unsigned width = text_width(cells[c]);
+        if (c == 0 && width > l->widths[c]) { /* a long name: the rest of its row is below */
+            puts(cells[c]);
+            continue;
+        }
+        unsigned from = right ? start + l->widths[c] - width : start;
         if (!width)
             continue;
         printf("%*s", (int)(from - at), "");
@@ -73,20 +80,62 @@ static void print_row(const struct table *table, char *const *cells, const struc
     putchar('\n');
 }
 
-static bool fits(const struct layout *l)
+/* How many columns of a window all but the names of the rows take. */
+static unsigned rest_width(const struct table *table, const struct layout *l)
 {
-    unsigned room = terminal_room(), sum = l->gap * (unsigned)(l->columns - 1);
-    for (size_t c = 0; c < l->columns; c++)
-        sum += l->widths[c];
-    return !room || sum <= room;
+    unsigned sum = l->gap * (unsigned)(l->columns - 1);
+    for (size_t c = 1; c < l->columns; c++) {
+        bool text = c == l->columns - 1 && table->columns[c] == 'l';
+        sum += text && l->widths[c] > LEAST_TEXT ? LEAST_TEXT : l->widths[c];
+    }
+    return sum;
 }
 
-static void print_rows(const struct table *table)
+static bool fits(const struct table *table, const struct layout *l)
 {
-    size_t columns = strlen(table->columns);
-    struct layout l = lay_out(table, columns);
-    for (size_t i = 0; i + columns <= table->count; i += columns)
-        print_row(table, table->cells + i, &l);
+    unsigned room = terminal_room();
+    return !room || l->widths[0] + rest_width(table, l) <= room;
+}
+
+static void print_rows(const struct table *table, const struct layout *l)
+{
+    for (size_t i = 0; i + l->columns <= table->count; i += l->columns)
+        print_row(table, table->cells + i, l);
+}
+
+/* With long names on lines of their own; false if the rest has no room either. */
+static bool print_below_names(const struct table *table, struct layout l)
+{
+    unsigned rest = rest_width(table, &l), room = terminal_room(), widest = 0;
+    if (rest + LEAST_NAME > room || table->columns[0] != 'l')
+        return false;
+    for (size_t i = 0; i < table->count; i += l.columns) {
+        unsigned width = text_width(table->cells[i]);
+        widest = width > widest && width + rest <= room ? width : widest;
+    }
+    l.widths[0] = widest;
+    print_rows(table, &l);
+    return true;
+}
+
+/* A line for each cell, beside the name of its column, below what the row begins with. */
+static void print_lines(const struct table *table, size_t columns)
+{
+    unsigned names = 0;
+    for (size_t c = 1; c < columns; c++) {
+        unsigned width = text_width(table->cells[c]);
+        names = width > names ? width : names;
+    }
+    for (size_t i = columns; i < table->count - table->count % columns; i++) {
+        const char *name = table->cells[i % columns];
+        if (i % columns == 0)
+            printf("%s %s\n", name, table->cells[i]);
+        else if (*table->cells[i]) {
+            printf("  %s%*s  ", name, (int)(names - text_width(name)), "");
+            print_wrapped(table->cells[i], names + 4, names + 4);
+            putchar('\n');
+        }
+    }
 }
 
 /* With rows for columns; false if that fits no better. */
@@ -102,10 +151,10 @@ static bool print_turned(const struct table *table)
     struct table turned = {.columns = letters, .cells = cells, .count = rows * columns};
     if (good) {
         struct layout l = lay_out(&turned, rows);
-        good = fits(&l);
+        good = fits(&turned, &l);
+        if (good)
+            print_rows(&turned, &l);
     }
-    if (good)
-        print_rows(&turned);
     free(cells);
     return good;
 }
@@ -116,8 +165,10 @@ static void print_best(const struct table *table)
     if (columns == 0 || columns > MOST_COLUMNS)
         return;
     struct layout l = lay_out(table, columns);
-    if (!table->turns || fits(&l) || !print_turned(table))
-        print_rows(table);
+    if (fits(table, &l))
+        print_rows(table, &l);
+    else if (!(table->turns && print_turned(table)) && !print_below_names(table, l))
+        print_lines(table, columns);
 }
 
 int table_print(struct table *table)

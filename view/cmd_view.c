@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "page.h"
 #include "report.h"
+#include "wrapped.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -58,8 +59,8 @@ static int view_store(struct view *view)
     if (!status)
         status = view_save(view);
     if (!status && !view->quiet)
-        printf("%s: %s of %s, %s of them on the page %s\n", shown(view->path), count_text(view->n),
-               counted(view->info->records, "record"), count_text(records), shown(view->output));
+        print_line(0, "%s: %s of %s, %s of them on the page %s", shown(view->path), count_text(view->n),
+                   counted(view->info->records, "record"), count_text(records), shown(view->output));
     view_survey_end(view);
     apl_store_close(view->store);
     return status;

@@ -79,6 +79,7 @@ const struct page *view_page(void);
 
 /* cmd_view_shared.c. The progress bar; false: a signal came. */
 bool view_goes_on(struct view *view, const char *what, uint64_t done, uint64_t of);
+bool view_goes_on_with(struct view *view, const char *what, const char *unit, uint64_t done, uint64_t of);
 
 /* The place of an id in the sample, where it is. */
 uint32_t view_place(const struct view *view, uint64_t id);

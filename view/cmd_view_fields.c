@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PER_RECORD  8u                  /* elements of a record that are described, spread evenly over it */
 #define MOST_FILES  ((uint64_t)1 << 30) /* bytes of files that are read for their headers */
 #define MOST_LABELS 1000u               /* different numbers that count as classes */
 
@@ -118,6 +117,7 @@ static bool take_numbers(struct gathered *g, uint32_t at, const struct value *v)
     if (infinite)
         note_odd(g, ODD_INFINITE, at);
     size_t some = v->elements < PER_RECORD ? v->elements : PER_RECORD;
+    g->part |= v->elements > some;
     for (size_t i = 0; i < some && ok; i++)
         ok = keep_number(g, at, value_number(v, i * v->elements / some));
     return ok;

@@ -43,13 +43,14 @@ static json_t *summary_json(struct view *view, const double *values, const uint3
     }
     for (size_t i = 0; i < s.far && i < SUMMARY_FAR; i++)
         json_array_append_new(far, view_record(view, at ? at[s.far_at[i]] : (uint32_t)s.far_at[i]));
-    json_t *o = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "count",
-        json_count(s.count), "least", number_json(s.least), "most", number_json(s.most), "mean",
-        number_json(s.mean), "deviation", number_json(s.deviation), "quarters", numbers_json(s.quarter, 3),
-        "distinct", json_count(s.distinct), "common", number_json(s.common), "common_count",
-        json_count(s.common_count), "bins", bins_json(&s), "from", number_json(s.from), "to",
-        number_json(s.to), "whole", s.whole, "far", json_count(s.far), "far_records", far);
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+                          "count", json_count(s.count), "least", number_json(s.least), "most",
+                          number_json(s.most), "mean", number_json(s.mean), "deviation",
+                          number_json(s.deviation), "quarters", numbers_json(s.quarter, 3), "distinct",
+                          json_count(s.distinct), "common", number_json(s.common), "common_count",
+                          json_count(s.common_count), "bins", bins_json(&s), "from", number_json(s.from),
+                          "to", number_json(s.to), "step", number_json(isfinite(s.step) ? s.step : 0),
+                          "whole", s.whole, "far", json_count(s.far), "far_records", far);
     if (s.count > 0) {
         json_object_set_new(o, "least_record", view_record(view, at ? at[s.least_at] : (uint32_t)s.least_at));
         json_object_set_new(o, "most_record", view_record(view, at ? at[s.most_at] : (uint32_t)s.most_at));
@@ -99,6 +100,8 @@ json_t *gathered_json(struct view *view, struct gathered *g)
         json_object_set_new(o, "lengths", summary_json(view, g->lengths, NULL, view->n));
     if (g->count && (int)g->number != view->class_field && f->role != APL_POSITION)
         json_object_set_new(o, "numbers", summary_json(view, g->values, g->at, g->count));
+    if (g->part)
+        json_object_set_new(o, "per_record", json_count(PER_RECORD));
     if (g->hashes)
         json_object_set_new(o, "distinct", distinct_json(g->hashes, view->n));
     add_odd(view, o, g);

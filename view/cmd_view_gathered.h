@@ -4,6 +4,8 @@
 
 #include "cmd_view.h"
 
+#define PER_RECORD 8u /* elements of a record that are described, spread evenly over it */
+
 enum oddity { ODD_NAN, ODD_INFINITE, ODD_EMPTY, ODDITIES };
 
 /* What is gathered of a field. */
@@ -13,6 +15,7 @@ struct gathered {
     double *values; /* of numbers, and the record of each */
     uint32_t *at;
     size_t count, room;
+    bool part;              /* records have more numbers than PER_RECORD */
     double *lengths;        /* of each record: elements, or characters of text; NULL: all are the same */
     uint64_t *hashes;       /* of text */
     uint64_t odd[ODDITIES]; /* records */

@@ -167,9 +167,9 @@ static json_t *facts(const struct view *view)
 {
     char text[600];
     bool all = view->n == view->info->records;
-    snprintf(text, sizeof text, "%s records, %s decoded, stored in %s. %s%s", count_text(view->info->records),
+    snprintf(text, sizeof text, "%s, %s decoded, stored in %s. %s%s", counted(view->info->records, "record"),
              size_text(view->info->raw_bytes), size_text(view->info->file_bytes),
-             all ? "All records" : count_text(view->n),
+             all ? "All" : count_text(view->n),
              all ? " were looked at."
                  : " of them, spread evenly over the store, were looked at: what follows describes these, "
                    "except for the counts of classes and splits.");

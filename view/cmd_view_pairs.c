@@ -168,7 +168,7 @@ static int find_pairs(struct view *view)
 static bool keeps_comparing(void *user, uint32_t done)
 {
     struct view *view = user;
-    return view_goes_on(view, "comparing", (uint64_t)done * done, (uint64_t)view->n * view->n);
+    return view_goes_on_with(view, "comparing", "pair", (uint64_t)done * done, (uint64_t)view->n * view->n);
 }
 
 static json_t *suspect_json(struct view *view, const struct suspect *s)

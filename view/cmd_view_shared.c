@@ -11,8 +11,13 @@
 
 bool view_goes_on(struct view *view, const char *what, uint64_t done, uint64_t of)
 {
+    return view_goes_on_with(view, what, NULL, done, of);
+}
+
+bool view_goes_on_with(struct view *view, const char *what, const char *unit, uint64_t done, uint64_t of)
+{
     struct progress_state state = {
-        .what = what, .records = done, .fraction = of ? (double)done / (double)of : -1};
+        .what = what, .unit = unit, .records = done, .fraction = of ? (double)done / (double)of : -1};
     progress_show(&view->progress, &state);
     return !interrupted();
 }

@@ -14,7 +14,10 @@ struct sample_plan {
 /* How many records that will be, at most plan->most. */
 uint64_t sample_size(const struct sample_plan *plan);
 
-/* Their ids, ascending: equally many from each of some blocks, which are spread evenly over the store; all if they are few. */
+/*
+ * Their ids, ascending: equally many from each of some blocks, which are spread evenly over the store; all if they are few. The same for
+ * the same plan, but without a period.
+ */
 uint64_t sample_ids(const struct sample_plan *plan, uint64_t *ids);
 
 #endif

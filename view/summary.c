@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define MOST_WHOLE 1e15 /* below it, doubles hold every whole number, and its half */
+
 struct item {
     double v;
     size_t at;
@@ -73,24 +75,36 @@ static void find_far(const struct item *items, struct summary *s)
     }
 }
 
-static bool few_whole_numbers(const struct item *items, const struct summary *s)
+static bool whole_numbers(const struct item *items, const struct summary *s)
 {
     for (size_t i = 0; i < s->count; i++)
         if (items[i].v != floor(items[i].v))
             return false;
-    return s->to - s->from < SUMMARY_BINS;
+    return fabs(s->from) < MOST_WHOLE && fabs(s->to) < MOST_WHOLE;
+}
+
+/* Bins of whole numbers each hold equally many of them: where some held two and others three, these stood out as peaks. */
+static void choose_bins(const struct item *items, struct summary *s)
+{
+    double range = s->to - s->from;
+    s->whole = whole_numbers(items, s);
+    s->step = s->whole ? ceil((range + 1) / SUMMARY_BINS) : range / SUMMARY_BINS;
+    s->bins = s->whole                       ? (unsigned)ceil((range + 1) / s->step)
+              : range > 0 && isfinite(range) ? SUMMARY_BINS
+                                             : 1;
 }
 
 static void fill_bins(const struct item *items, struct summary *s)
 {
-    double range = s->to - s->from;
-    s->whole = few_whole_numbers(items, s);
-    s->bins = s->whole ? (unsigned)range + 1 : range > 0 && isfinite(range) ? SUMMARY_BINS : 1;
+    choose_bins(items, s);
     for (size_t i = 0; i < s->count; i++) {
         double from = items[i].v - s->from;
         if (items[i].v < s->from || items[i].v > s->to)
             continue;
-        unsigned bin = s->whole ? (unsigned)from : s->bins > 1 ? (unsigned)(from / range * s->bins) : 0;
+        double range = s->to - s->from;
+        unsigned bin = s->whole      ? (unsigned)(from / s->step)
+                       : s->bins > 1 ? (unsigned)(from / range * s->bins)
+                                     : 0;
         s->bin[bin < s->bins ? bin : s->bins - 1]++;
     }
 }

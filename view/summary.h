@@ -17,8 +17,9 @@ struct summary {
     double common;            /* the most frequent of them, the least of several, */
     size_t common_count;      /* and how often it comes */
     unsigned bins;            /* of a histogram of from ... to, in equal steps; the last bin holds `to` */
-    double from, to;          /* most values; what is outside is far out */
-    bool whole;               /* a bin for each of a few whole numbers: the first is `from` */
+    double step;
+    double from, to; /* most values; what is outside is far out */
+    bool whole;      /* all are whole, and so is `step`: the first bin is of from ... from + step - 1 */
     size_t bin[SUMMARY_BINS];
     size_t far; /* beyond the outer quarters by more than three times what is between them (Tukey) */
     size_t far_at[SUMMARY_FAR]; /* where the most distant of them are */

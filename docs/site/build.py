@@ -248,6 +248,18 @@ def gather(out: Path) -> None:
         shutil.copy(HERE / name, out / name)
 
 
+def named_regions(html: str) -> str:
+    """What the theme leaves out for those who hear a page: levels of headings, names of the bars."""
+    html = html.replace('role="heading">', 'role="heading" aria-level="2">')
+    html = html.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Pages">')
+    return html.replace('<aside class="toc-drawer">', '<aside class="toc-drawer" aria-label="On this page">')
+
+
+def whole_words(html: str) -> str:
+    """Options in code are not broken at their hyphens; words too long for a telephone are."""
+    return re.sub(r'<span class="pre">([^<]{,30})</span>', r'<span class="pre whole">\1</span>', html)
+
+
 def build(out: Path) -> None:
     """Warnings, such as links to headings that do not exist, are errors."""
     command = [
@@ -265,6 +277,8 @@ def build(out: Path) -> None:
     done = subprocess.run([*command, str(out / "source"), str(out / "html")], check=False)
     if done.returncode:
         sys.exit(done.returncode)
+    for page in (out / "html").rglob("*.html"):
+        page.write_text(whole_words(named_regions(page.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
 def main() -> None:

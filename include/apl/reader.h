@@ -153,7 +153,7 @@ typedef struct apl_reader_options {
      * The window has to cover the split. Only the first epoch waits: later ones find everything loaded. */
     int fill;
     uint64_t seed;
-    uint64_t first_epoch;            /* at most 2^63 - 1 */
+    uint64_t first_epoch;            /* at most 2^63 - 1; a state has its own */
     const apl_transform *transforms; /* of image fields, at most one per field; NULL: none */
     size_t transform_count;
     /* Only these records of the split (with `mix`: of the splits), each once; the order of this array has no effect.
@@ -186,9 +186,10 @@ typedef struct apl_reader_options {
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */
     unsigned threads;
-    /* If not 0, these replace `threads`: threads that only load, and threads that only assemble. */
+    /* If not 0, these replace `threads`: the reader's threads that only load, and those that only assemble; not the
+     * caller's that take batches. */
     unsigned loaders, consumers;
-    unsigned queue_depth;           /* finished batches that may wait, plus one per consumer; 0: 4 */
+    unsigned queue_depth;           /* finished batches that may wait, plus one per assembling thread; 0: 4 */
     const apl_allocator *allocator; /* for the memory of batches; NULL: the library's own */
     /* Called on the library's threads with every batch before it is handed out. It may write into the batch's columns,
      * but must not call the reader (APL_E_REENTRANT). apl_reader_close() does not wait for a call that hangs: the batch
@@ -233,7 +234,7 @@ typedef struct apl_reader_options {
  * APL_E_INVALID (the message says which option is wrong and what is accepted), APL_E_NOTFOUND (split or field),
  * APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields differ).
  *
- * To resume, open a reader with the same options plus the state.
+ * To resume, open a reader with a state; apl_reader_state() says which options may then differ.
  */
 APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
                                                 apl_reader **reader, apl_error *err);
@@ -244,8 +245,9 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  *
  * Errors: APL_E_CORRUPT (the message names member and block, and the record if it is about a value of a kept field; the
  * error is permanent, but batches before it still come), APL_E_LENT (batches that have not been released use up the
- * budget), APL_E_TIMEOUT (after faults.timeout_ms; the message names the block, or on_batch(), that it waits for; the
- * next call resumes waiting), APL_E_CANCELLED (cancelled or closed), APL_E_FORKED, APL_E_REENTRANT.
+ * budget: hold fewer, or raise memory_budget), APL_E_TIMEOUT (after faults.timeout_ms; the message names the block, or
+ * on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled or closed), APL_E_FORKED,
+ * APL_E_REENTRANT.
  */
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
 
@@ -254,7 +256,8 @@ APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **
  * APL_E_CANCELLED, APL_E_FORKED, APL_E_REENTRANT. */
 APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_error *err);
 
-/* The current epoch, and the number of batches in the whole of it. */
+/* The current epoch, and the number of batches in the whole of it: after resuming, fewer are left, which
+ * apl_state_position() helps to count. */
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
 
@@ -312,13 +315,15 @@ APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count)
 APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
 
 /*
- * Saves the reader's position after the last batch handed out, in *size bytes. If `state` is NULL or *size is too
- * small, only sets *size (APL_E_INVALID if it was too small).
+ * Saves the reader's position after the last batch handed out. *size is the room at `state`, and becomes the length of
+ * what is saved; APL_STATE_BYTES are enough in strict order. If `state` is NULL, only sets *size (APL_OK); the same,
+ * with APL_E_INVALID, if the room is too small.
  *
- * A reader opened with this state resumes with the very next record. Threads, batch size, world and transforms may
- * differ. A state of another store, split, seed, order, window, number of bins, lanes, reuse, sampling, ids or mix is
- * refused (APL_E_MISMATCH). If the whole epoch had been handed out when the state was taken, whether or not APL_END
- * had been returned, the first result is APL_END: the epoch is over, and apl_reader_next_epoch() starts the next one.
+ * A reader opened with this state resumes with the very next record: a batch counts once it has been handed out.
+ * Threads, batch size, drop_last, world and transforms may differ. A state of another store, split, seed, order,
+ * window, number of bins, lanes, reuse, sampling, ids or mix is refused (APL_E_MISMATCH). If the whole epoch had been
+ * handed out when the state was taken, whether or not APL_END had been returned, the first result is APL_END: the epoch
+ * is over, and apl_reader_next_epoch() starts the next one.
  */
 #define APL_STATE_BYTES 96 /* in strict order; free order adds one bit per delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,

@@ -31,7 +31,7 @@ typedef enum apl_dtype {
     APL_F32 = 11,
     APL_F64 = 12,
     APL_BOOL = 13, /* one byte, 0 or 1 */
-    APL_UTF8 = 14  /* text: elements are bytes, without a terminating NUL */
+    APL_UTF8 = 14  /* text: elements are bytes, without a terminating NUL, and not checked to be UTF-8 */
 } apl_dtype;
 
 /* The size of one element in bytes; 0 for a number that is not a dtype. */
@@ -201,18 +201,20 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
  * The mean and the (population) standard deviation of channel `channel` of a u8 field over the records of `split`, in
  * units of the stored values (0 ... 255). Channels are the first of three dimensions; other shapes have one channel.
  * Images of any size, u8[*,*,*] or indexed JPEG files, have three: red, green and blue. For JPEG files the figures
- * come from the coefficients, and agree with those of the decoded pixels to about 1 % (docs/FORMAT.md, IMAGES); files
- * without an index do not count. For a set, all shards are opened and combined.
+ * come from the coefficients; over photographs they agree with those of the decoded pixels to 0.3 % (docs/FORMAT.md,
+ * PRODUCTS). Files without an index do not count, and if they are more than one in 20, there are no figures. For a set,
+ * all shards are opened and combined.
  *
  * APL_E_NOTFOUND if the split, field or channel does not exist, or the store holds no moments for it: its files are not
- * indexed, or fewer than half of the split's are, or the store was written by a version that did not record them.
+ * indexed, or too few of the split's are, or the store was written by a version that did not record them.
  */
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
                                                   unsigned channel, double *mean, double *std);
 
 /* --------------------------------------------------------------------------------------------- batches */
 
-/* How a batch holds the values of a field of varying shape. */
+/* How a batch holds the values of a field of varying shape. Of APL_UTF8 always as NONE has it: text that batches are to
+ * pad or pack is stored as u8 of shape {-1}. */
 typedef enum apl_collate {
     /* One after another, with offsets and shapes: see apl_column. The default. */
     APL_COLLATE_NONE = 0,
@@ -288,7 +290,7 @@ typedef struct apl_get_options {
 
 /*
  * Gets the record `id` as a batch of one row. For a kept field (see apl_field.media), only this record's value is read,
- * not its block.
+ * not its block, and it is a file: for its pixels, open a reader with `ids` and a transform.
  * Likely errors: APL_E_NOTFOUND (no such id), APL_E_CORRUPT (the message names member and block).
  */
 APL_API APL_MUST_USE apl_status apl_store_get(apl_store *store, uint64_t id, apl_batch **batch,

@@ -70,22 +70,24 @@ typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
     const char *field; /* NULL: the only image field, of shape {C, H, W} if there is one, otherwise {H, W} */
-    unsigned pad;      /* pixels, on every side; see also pads */
+    unsigned pad;      /* pixels on every side, that a crop may take: unlike pads, it enlarges nothing */
     apl_pad pad_mode;
-    unsigned crop_height, crop_width; /* 0: as stored */
+    unsigned crop_height, crop_width; /* 0: as stored, or as padded by pads */
     int crop_centre;                  /* 1: centre crop; 0: random crop */
     apl_flip flip;
     unsigned cutout; /* side of a randomly placed square, perhaps partly outside, that is set to 0; 0: none */
     apl_scale scale;
-    /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
+    /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Padding
+     * comes first, so its black becomes -mean / std. Where
      * the standard deviation is 0, both are taken from the split "train", or, without one, from the split that
-     * is read. If the store has no moments for images of varying size (see apl_store_moments()), they are estimated
-     * from 256 images, evenly spaced over that split and cropped as by this transform. */
+     * is read; in a mix, from those of all its stores together. If a store has no moments for images of varying size
+     * (see apl_store_moments()), or has counted fewer than 95 % of them, they are estimated from whole images, evenly
+     * spaced over that split: 256 in all. Refused for other scales. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];
     apl_dtype
-        dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is neither scaled nor normalised */
-    apl_layout layout;      /* has no effect on images of shape {H, W} */
-    double flip_p;          /* for APL_FLIP_RANDOM: its probability, above 0 and at most 1; 0: one half */
+        dtype; /* APL_U8 (0 means this: pixels, neither scaled nor normalised), APL_F32, APL_F16 or APL_BF16 */
+    apl_layout layout; /* has no effect on images of shape {H, W} */
+    double flip_p;     /* for APL_FLIP_RANDOM, else refused: its probability, above 0 to 1; 0: one half */
     double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, drawn each epoch */
     /*
      * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have
@@ -95,10 +97,12 @@ typedef struct apl_transform {
      * than the crop needs.
      */
     apl_sizing sizing;
-    /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */
+    /* For APL_SIZING_RESIZE, otherwise refused: the shorter side, the other in proportion, rounded down; or both
+     * sides. */
     unsigned resize_short, resize_height, resize_width;
-    /* For APL_SIZING_RANDOM: {min, max} of the box's fraction of the image's area, and of its aspect ratio (width /
-     * height). {0, 0} means {0.08, 1} and {3/4, 4/3}. */
+    /* For APL_SIZING_RANDOM, otherwise refused: {min, max} of the box's fraction of the image's area, and of its
+     * aspect ratio (width / height); above 0, areas at most 1. {0, 0} means {0.08, 1} and {3/4, 4/3}. Such a crop is
+     * not padded. */
     double area[2], ratio[2];
     int pad_if_needed; /* 1: images smaller than a random crop are padded; 0: they are an error */
     int exact_chroma;  /* 1: chroma is interpolated before images are resized, at more cost; 0: afterwards */
@@ -267,8 +271,8 @@ typedef struct apl_placement {
  *
  * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
  * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as
- * for apl_reader_open(); or one that only readers can apply: of a kept field, or with affine maps, colour changes or
- * erasing), APL_E_NOTFOUND (the field).
+ * for apl_reader_open(); or one that only readers can apply: of a kept field, or with resizing, pads, a pad_fill or
+ * another pad_mode than zeros and reflections, affine maps, colour changes or erasing), APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
                                                      uint64_t seed, const apl_batch *batch,

@@ -32,7 +32,8 @@ typedef struct apl_writer_options {
     size_t size;      /* sizeof(apl_writer_options) */
     unsigned threads; /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
     /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer (at least 4) to keep a block under 8 MiB (2 MiB with kept fields, see
-     * apl_writer_set_media()), estimated from the first records */
+     * apl_writer_set_media()), estimated from the first records, or more (at most 4096) to fill 64 KiB, if all fields
+     * are of a fixed size */
     uint32_t block_records;
     /* "raw", "zstd", "shuffle", "delta" or "picture": used for every input field that it suits, which must be at
      * least one. NULL: all are tried, and the smallest result chosen. */
@@ -61,7 +62,8 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
 
 /*
  * Appends a field to the schema; only before the first member. The shape has ndim dimensions, each at least 1, or -1
- * for "varies". A field of dtype APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
+ * for "varies". A field of dtype APL_UTF8 has the shape {-1}; so has one of u8, for text that batches are to pad.
+ * Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
                                                      apl_role role, unsigned ndim, const int64_t *shape,
@@ -119,8 +121,8 @@ APL_API APL_MUST_USE apl_status apl_writer_skipped(apl_writer *writer, const cha
 APL_API APL_MUST_USE apl_status apl_writer_begin_member(apl_writer *writer, const char *name,
                                                         const char *split, uint32_t number, apl_error *err);
 
-/* A value to append. data: its elements, contiguous, with any alignment. shape: ndim numbers if the field's shape
- * varies, otherwise NULL. */
+/* A value to append. data: its elements, contiguous, with any alignment; NULL if it has none. shape: ndim numbers if
+ * the field's shape varies, otherwise NULL. */
 typedef struct apl_value {
     const void *data;
     const int64_t *shape;

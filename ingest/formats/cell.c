@@ -12,12 +12,28 @@ void cell_room_free(struct cell_room *room)
     buffer_free(&room->wholes);
 }
 
+/* 2^63 is no int64_t: it is what the largest are rounded to. */
+static bool is_exact(int64_t whole)
+{
+    double real = (double)whole;
+    return real < 0x1p63 && (int64_t)real == whole;
+}
+
+static void set_whole(struct cell *cell, int64_t whole)
+{
+    cell->kind = CELL_WHOLE;
+    cell->whole = whole;
+    cell->real = (double)whole;
+    cell->exact = is_exact(whole);
+}
+
 /* ------------------------------------------------------------------------------------------------- lists */
 
-static void put_number(struct cell_room *room, const json_t *number)
+static void put_number(struct cell *cell, struct cell_room *room, const json_t *number)
 {
     double real = json_number_value(number);
     int64_t whole = json_is_integer(number) ? json_integer_value(number) : 0;
+    cell->exact &= is_exact(whole);
     buffer_put(&room->reals, &real, sizeof real);
     buffer_put(&room->wholes, &whole, sizeof whole);
 }
@@ -31,7 +47,7 @@ static bool take_numbers(struct cell *cell, const json_t *list, struct cell_room
         if (!json_is_number(item))
             return false;
         cell->all_whole &= json_is_integer(item);
-        put_number(room, item);
+        put_number(cell, room, item);
     }
     return true;
 }
@@ -56,7 +72,7 @@ static bool take_lists(struct cell *cell, const json_t *list, struct cell_room *
 static bool take_list(struct cell *cell, const json_t *list, struct cell_room *room)
 {
     room->reals.size = room->wholes.size = 0;
-    cell->all_whole = true;
+    cell->all_whole = cell->exact = true;
     cell->inner = 0;
     bool nested = json_is_array(json_array_get(list, 0));
     if (!(nested ? take_lists : take_numbers)(cell, list, room)) {
@@ -84,9 +100,7 @@ bool cell_from_json(struct cell *cell, const json_t *value, struct cell_room *ro
         cell->whole = json_is_true(value);
         return true;
     case JSON_INTEGER:
-        cell->kind = CELL_WHOLE;
-        cell->whole = json_integer_value(value);
-        cell->real = (double)cell->whole;
+        set_whole(cell, json_integer_value(value));
         return true;
     case JSON_REAL:
         cell->kind = CELL_REAL;
@@ -153,9 +167,7 @@ static bool number_from_text(struct cell *cell)
         errno = 0;
         long long whole = strtoll(cell->text, &end, 10);
         if (errno == 0 && !*end) {
-            cell->kind = CELL_WHOLE;
-            cell->whole = whole;
-            cell->real = (double)whole;
+            set_whole(cell, whole);
             return true;
         }
     }

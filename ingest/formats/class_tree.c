@@ -193,7 +193,8 @@ static apl_status check_class(const struct class_tree *tree, const struct node *
                     "the name of the class %.200s is not printable UTF-8 of at most %d bytes", shown,
                     APL_MAX_NAME);
     if (n->below == 0 && !partial)
-        return fail(err, APL_E_INCOMPLETE, "the class %s has no images", shown);
+        return fail(err, APL_E_INCOMPLETE,
+                    "the class %s has no images: --partial (partial=True in Python) accepts that", shown);
     return APL_OK;
 }
 

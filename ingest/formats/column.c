@@ -59,6 +59,8 @@ apl_status column_take(struct column *c, const struct cell *cell, const char *fi
         c->least = c->kinds[CELL_WHOLE] == 1 || cell->whole < c->least ? cell->whole : c->least;
         c->most = c->kinds[CELL_WHOLE] == 1 || cell->whole > c->most ? cell->whole : c->most;
     }
+    if (cell->kind == CELL_WHOLE || cell->kind == CELL_LIST)
+        c->inexact |= !cell->exact;
     c->images += cell->kind == CELL_TEXT && image_name(cell->text);
     return c->names ? count_name(c, cell, row, err) : APL_OK;
 }
@@ -121,12 +123,12 @@ void column_decide(struct column *c)
         decide(c, APL_BOOL, 0, 0, 0);
     else if (only(c, BIT(CELL_WHOLE)))
         decide(c, APL_I64, 0, 0, 0);
-    else if (only(c, BIT(CELL_WHOLE) | BIT(CELL_REAL) | BIT(CELL_NONE)))
+    else if (only(c, BIT(CELL_WHOLE) | BIT(CELL_REAL) | BIT(CELL_NONE)) && !c->inexact)
         decide(c, APL_F64, 0, 0, 0);
-    else if (only(c, BIT(CELL_LIST) | BIT(CELL_NONE)) && !c->inner_varies) {
+    else if (only(c, BIT(CELL_LIST) | BIT(CELL_NONE)) && !c->inner_varies && (c->all_whole || !c->inexact)) {
         bool fixed = !c->lengths_vary && !c->kinds[CELL_NONE] && c->length > 0 && c->length <= INT32_MAX;
         bool nested = c->inner > 0;
-        decide(c, c->all_whole ? APL_I64 : APL_F32, nested ? 2 : 1, fixed ? (int64_t)c->length : -1,
+        decide(c, c->all_whole ? APL_I64 : APL_F64, nested ? 2 : 1, fixed ? (int64_t)c->length : -1,
                nested ? c->inner : 0);
     } else
         decide(c, APL_UTF8, 1, -1, 0);

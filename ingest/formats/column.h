@@ -12,6 +12,7 @@ struct column {
     const char *first_file;         /* and file, of the first text */
     char first_text[40];
     int64_t least, most; /* of whole numbers */
+    bool inexact;        /* some of them are no f64 */
     uint64_t images;     /* cells that are called as images are */
     uint64_t length;     /* of all lists */
     uint32_t inner;      /* of these */

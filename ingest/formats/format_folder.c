@@ -107,14 +107,25 @@ static apl_status count_split_images(const struct folder_images *f, apl_error *e
     return APL_OK;
 }
 
+/* Of a directory whose format was not given, this is all that is said. */
+static apl_status has_no_images(const struct folder_images *f, apl_error *err)
+{
+    if (f->others == 0)
+        return fail(err, APL_E_SOURCE, "%s: has no images, nor any other files", f->host->source);
+    return fail(err, APL_E_SOURCE,
+                "%s: has no images (files called .jpg, .jpeg, .png, ...) in folders by class%s",
+                f->host->source,
+                f->host->options->format ? ""
+                                         : ", nor files of another format that is recognised: --format raw "
+                                           "(format=\"raw\" in Python) takes any files");
+}
+
 static apl_status end_list(void *state, apl_error *err)
 {
     struct folder_images *f = state;
     const char *const *names;
     if (f->listed == 0)
-        return fail(err, APL_E_SOURCE,
-                    "%s: has no images (files called .jpg, .jpeg, .png, ...) in folders by class",
-                    f->host->source);
+        return has_no_images(f, err);
     TRY(key_log_end(f->paths, err));
     apl_status status = class_tree_decide(f->tree, f->host->partial, err);
     if (status != APL_OK)

@@ -22,7 +22,7 @@ struct image_maker {
 const char *image_remark_text(enum image_remark remark)
 {
     static const char *const texts[REMARKS] = {
-        [REMARK_RECODED] = "images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy)",
+        [REMARK_RECODED] = "images that are not JPEGs, re-encoded as JPEG at quality 100 (lossy)",
         [REMARK_BASELINE] =
             "progressive images stored as baseline JPEGs of the same coefficients (not the same bytes)",
         [REMARK_QUALITY] = "images re-encoded as JPEG at the quality asked for (lossy)",
@@ -33,7 +33,7 @@ const char *image_remark_text(enum image_remark remark)
         [REMARK_NARROWED] = "images of 16 bits, reduced to 8",
         [REMARK_NO_ALPHA] = "images whose alpha was left out",
         [REMARK_SIDEWAYS] = "images that their EXIF says to turn, which was not done (--orient does)",
-        [REMARK_FIRST] = "images of several frames or pages, of which the first was taken",
+        [REMARK_FIRST] = "images of several frames or pages, only the first of which was stored",
         [REMARK_PROFILE] = "images with a colour profile, which was not applied"};
     return texts[remark];
 }

@@ -79,8 +79,11 @@ static apl_status take_given(const struct list_columns *l, struct column *c, apl
             continue;
         char shown[64];
         printable(shown, sizeof shown, type, strlen(type));
-        return fail(err, APL_E_INVALID,
-                    "'%s' is not COLUMN=TYPE, such as age=f32, name=utf8 or boxes=f32[-1,4]", shown);
+        return fail(
+            err, APL_E_INVALID,
+            "'%s': there is no such type; wanted: u8 to f64, bool or utf8, or numbers of a shape, such as "
+            "boxes=f32[-1,4]",
+            shown);
     }
     return APL_OK;
 }
@@ -266,15 +269,33 @@ static void tell_of_kinds(const struct list_columns *l, const struct column *c)
                                                    [CELL_WHOLE] = "whole numbers",
                                                    [CELL_REAL] = "real numbers",
                                                    [CELL_LIST] = "lists"};
-    char kinds[128] = "", text[APL_MAX_NAME + 256];
+    char kinds[128] = "", text[2 * APL_MAX_NAME + 512], rounding[APL_MAX_NAME + 96] = "";
     size_t used = 0;
     if (c->given || c->dtype != APL_UTF8 || c->kinds[CELL_TEXT] || c->kinds[CELL_NONE] == l->rows)
         return;
     for (unsigned k = 0; k < CELL_KINDS; k++)
         if (c->kinds[k])
             used += (size_t)snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", called[k]);
-    snprintf(text, sizeof text, "column %s has no common type, so all of it is text: there are %s%s", c->name,
-             kinds, c->inner_varies ? ", whose inner lists differ" : "");
+    bool lists = c->any_list && !c->inner_varies && !c->kinds[CELL_WHOLE] && !c->kinds[CELL_REAL];
+    if (c->inexact && !c->kinds[CELL_BOOL] && (lists || !c->any_list))
+        snprintf(rounding, sizeof rounding, ", some of %s too large for f64: --type %s=f64%s rounds those",
+                 lists ? "their numbers" : "them", c->name, lists ? "[-1]" : "");
+    snprintf(text, sizeof text, "column %s has no common type, so all of it is text: there are %s%s%s",
+             c->name, kinds, c->inner_varies ? ", whose inner lists differ" : "", rounding);
+    l->host->notice(l->host->user, "", text);
+}
+
+/* A cell that is empty, or names none, leaves a store without images: worth a line. */
+static void tell_of_images(const struct list_columns *l, const struct column *c)
+{
+    char text[2 * APL_MAX_NAME + 256];
+    if (l->image >= 0 || c->given || c->images < l->rows - c->images)
+        return;
+    snprintf(text, sizeof text,
+             "column %s: %" PRIu64 " of %" PRIu64
+             " cells name images, so all of it is text; --image %s reads them, and refuses "
+             "the others, which --skip-bad leaves out",
+             c->name, c->images, l->rows, c->name);
     l->host->notice(l->host->user, "", text);
 }
 
@@ -338,6 +359,7 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
         column_decide(&l->columns[i]);
         tell_of_text(l, &l->columns[i]);
         tell_of_kinds(l, &l->columns[i]);
+        tell_of_images(l, &l->columns[i]);
     }
     return APL_OK;
 }

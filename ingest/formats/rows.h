@@ -32,6 +32,7 @@ struct cell {
     size_t length;
     int64_t whole; /* of a bool, 0 or 1 */
     double real;   /* of whole numbers too */
+    bool exact;    /* of a whole number, or a list of some: f64 has them */
     /* Of a list: the numbers, each as both; whole numbers only where all are. */
     const double *reals;
     const int64_t *wholes;

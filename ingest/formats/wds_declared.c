@@ -20,17 +20,21 @@ static bool kind_of_declared(const struct declared_field *d, enum wds_kind *kind
 
 static bool image_is_possible(const struct declared_field *d)
 {
-    return d->media || (d->ndim == 3 && (d->dtype == APL_U8 || d->dtype == APL_U16));
+    return d->media || ((d->ndim == 2 || d->ndim == 3) && (d->dtype == APL_U8 || d->dtype == APL_U16));
 }
 
 static void plan_declared(struct wds_field *field, const struct declared_field *d)
 {
     field->plan = (struct image_plan){.keep = d->media != NULL, .bits = d->dtype == APL_U16 ? 16 : 8};
-    if (d->ndim != 3 || d->shape[0] < 1 || d->shape[1] < 1 || d->shape[2] < 1)
+    if (d->media)
         return;
+    unsigned without = 3 - d->ndim; /* the dimension of channels, of which there is then one */
     field->plan.fixed = true;
-    for (unsigned i = 0; i < 3; i++)
-        field->plan.shape[i] = d->shape[i] < UINT32_MAX ? (uint32_t)d->shape[i] : 0;
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t side = i < without ? 1 : d->shape[i - without];
+        field->plan.fixed &= side >= 1;
+        field->plan.shape[i] = side >= 1 && side < UINT32_MAX ? (uint32_t)side : 0;
+    }
 }
 
 apl_status wds_decide_declared(struct wds_fields *f, const struct format_host *host, apl_error *err)
@@ -59,7 +63,8 @@ apl_status wds_decide_declared(struct wds_fields *f, const struct format_host *h
             (field->kind == WDS_NUMBER && (d->ndim > 0 || d->dtype > APL_I64)))
             return fail(err, APL_E_SOURCE, "field %u of schema.json cannot be a file .%.100s", f->count,
                         d->ending);
-        plan_declared(field, d);
+        if (field->kind == WDS_IMAGE)
+            plan_declared(field, d);
         int ending = wds_find_ending(f, d->ending);
         if (ending >= 0) {
             f->endings[ending].field = f->count;

@@ -28,8 +28,11 @@ static apl_status make_wds_image(const struct wds_field *f, const struct format_
 {
     TRY(image_make(maker, &f->plan, host->unchecked, &v->made, err));
     v->data = image_value(&f->plan, &v->made);
-    for (unsigned d = 0; d < 3; d++)
-        v->shape[d] = f->plan.keep ? (int64_t)v->made.bytes.size : (int64_t)v->made.shape[d];
+    if (!f->plan.keep && f->ndim == 2 && v->made.shape[0] != 1)
+        return fail(err, APL_E_SOURCE, "has %u channels, and 1 is needed", v->made.shape[0]);
+    const uint32_t *sides = v->made.shape + (f->ndim == 2);
+    for (unsigned d = 0; d < f->ndim; d++)
+        v->shape[d] = f->plan.keep ? (int64_t)v->made.bytes.size : (int64_t)sides[d];
     return check_shape(f, v, err);
 }
 

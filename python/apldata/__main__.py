@@ -9,8 +9,8 @@ from typing import NoReturn
 from apldata.ingesting import load_extension
 
 _HELP = """python -m apldata ingest [OPTION]... SOURCE... DB
-    make a store of Parquet or Arrow files, or a dataset that Hugging Face's library saved; of anything else
-    by aplingest: images in folders, CIFAR, archives
+    make a store: of Parquet or Arrow files, or of a dataset saved by Hugging Face's library; aplingest reads
+    any other source: images in folders, CIFAR, archives, ...
 python -m apldata export --format parquet DB FILE
     write a store as a Parquet file
 """
@@ -52,11 +52,12 @@ def _export(arguments: list[str]) -> NoReturn:
     """`export --format parquet`, which is written in Python; 0, or 1 after a line that says what is wrong."""
     from apldata import Error, export
 
-    parser = argparse.ArgumentParser("python -m apldata export", description=export.__doc__)
-    parser.add_argument("db")
+    about = "Writes the records of a store into a Parquet file. `apldata export` writes the other formats."
+    parser = argparse.ArgumentParser("python -m apldata export", description=about)
+    parser.add_argument("db", help="the store")
     parser.add_argument("out", help="the file")
     parser.add_argument("--format", choices=["parquet"], required=True)
-    parser.add_argument("--split", help="only this one")
+    parser.add_argument("--split", metavar="NAME", help="only this split")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     given = parser.parse_args(arguments)
     try:

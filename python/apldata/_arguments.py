@@ -64,8 +64,10 @@ def _bounds(least: int, most: int) -> str:
 
 
 def whole(name: str, value: Any, least: int = 0, most: int = U64) -> int:
-    """A whole number, also NumPy's or torch's."""
+    """A whole number, also NumPy's or torch's; not True, which Python takes for 1."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = index(value)
     except TypeError:
         raise wrong_type(name, _bounds(least, most), value) from None

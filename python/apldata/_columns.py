@@ -49,6 +49,21 @@ def whole_targets(store: Store) -> list[str]:
     ]
 
 
+def check_holds(name: str, values: np.ndarray, to: Any, bounds: tuple[int, int], advice: str) -> None:
+    """Frameworks cut whole numbers that the type `to`, of these `bounds`, cannot hold.
+
+    Raises:
+        InvalidError: there are such; its message ends with the `advice`.
+    """
+    low, high = bounds
+    own = np.iinfo(values.dtype)
+    if not values.size or (low <= own.min and own.max <= high):
+        return
+    for extreme in (int(values.min()), int(values.max())):
+        if not low <= extreme <= high:
+            raise InvalidError(f"field {name}: {extreme} does not fit {to}: {advice}")
+
+
 def varying(store: Store) -> list[str]:
     """Fields that are text, or of varying shape."""
     return [field.name for field in store.schema if field.dtype == "utf8" or -1 in field.shape]

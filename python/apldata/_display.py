@@ -11,11 +11,11 @@ import numpy as np
 
 from ._core import Batch
 from ._errors import Error
-from ._sheet import LARGEST, is_picture, sheet
+from ._sheet import LARGEST, are_images, sheet
 from ._units import share, size
 from .schema import Field, Schema, Split, plain
 
-_PICTURES = 32  # on a contact sheet
+_IMAGES = 32  # on a contact sheet
 _TEXT = 80  # characters of a value in a table
 
 
@@ -112,7 +112,7 @@ def _captions(batch: Batch) -> list[str]:
     if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "ui":
         return []
     names = classes.get(name) or ()
-    return [names[i] if 0 <= i < len(names) else str(i) for i in labels[:_PICTURES].tolist()]
+    return [names[i] if 0 <= i < len(names) else str(i) for i in labels[:_IMAGES].tolist()]
 
 
 def _decoded(file: Any) -> np.ndarray:
@@ -133,7 +133,7 @@ def _files(batch: Batch) -> Sequence[Any]:
     for field in batch._store.schema:
         if (field.media or "").startswith("image/") and field.name in batch:
             value = _value(batch, field.name)
-            return [value[row] for row in range(min(batch.rows, _PICTURES))]
+            return [value[row] for row in range(min(batch.rows, _IMAGES))]
     return []
 
 
@@ -151,8 +151,8 @@ def _sheet_of_files(batch: Batch) -> str:
 def _sheet_of(batch: Batch) -> str:
     for name in batch:
         value = _value(batch, name)
-        if batch.rows and is_picture(value):
-            return sheet([np.asarray(picture) for picture in value[:_PICTURES]], _captions(batch))
+        if batch.rows and are_images(value):
+            return sheet([np.asarray(image) for image in value[:_IMAGES]], _captions(batch))
     return _sheet_of_files(batch)
 
 
@@ -176,7 +176,7 @@ def _told(text: str) -> str:
 
 
 def batch_html(batch: Batch) -> str:
-    """One line, a table of its fields, and a sheet of its first pictures."""
+    """One line, a table of its fields, and a sheet of its first images."""
     try:
         return _told(batch_repr(batch)) + _fields_of(batch) + _sheet_of(batch)
     except (Error, TypeError, ValueError) as error:
@@ -184,9 +184,9 @@ def batch_html(batch: Batch) -> str:
 
 
 def _samples(store: _Store) -> str:
-    """Pictures from all over the first split."""
+    """Images from all over the first split."""
     _, first, count = store._splits()[0]
-    ids = np.unique(np.linspace(first, first + max(count, 1) - 1, _PICTURES).astype(np.uint64))
+    ids = np.unique(np.linspace(first, first + max(count, 1) - 1, _IMAGES).astype(np.uint64))
     return _sheet_of(store.get(ids)) if count else ""
 
 
@@ -196,7 +196,7 @@ def _type(field: Field) -> str:
 
 
 def store_html(store: _Store) -> str:
-    """Its fields and splits as tables, and a sheet of pictures from all over the first split."""
+    """Its fields and splits as tables, and a sheet of images from all over the first split."""
     if store.closed:
         return _told(store_repr(store))
     try:

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. All can be pickled, and carry what the library told."""
+"""The library's errors as exceptions. All can be pickled, and carry what the library reported."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Error(Exception):
 
     Attributes:
         status: the library's number for the kind of failure (``apl_status`` of ``apl.h``).
-        errno: of the system call that failed, or None.
-        records: the ids of the records that it concerns, as a ``range``; None if it is about none in
+        errno: the error number of the system call that failed, or None.
+        records: the ids of the records that it concerns, as a ``range``; None if it concerns none in
             particular.
     """
 
@@ -43,7 +43,7 @@ class InvalidError(Error, ValueError):
 
 
 class InvalidTypeError(InvalidError, TypeError):
-    """An argument is of a type that will not do."""
+    """An argument has the wrong type."""
 
 
 class NoMemoryError(Error, MemoryError):
@@ -53,7 +53,7 @@ class NoMemoryError(Error, MemoryError):
 
 
 class StorageError(Error, OSError):
-    """The system could not open, read or write; ``errno`` tells more."""
+    """The system could not open, read or write; ``errno`` says why."""
 
     status = 4
 
@@ -91,7 +91,7 @@ class BusyError(Error):
 
 
 class CorruptError(Error):
-    """Stored bytes are not what was written; ``records`` tells whose."""
+    """Stored bytes are not what was written; ``records`` says which records they belong to."""
 
     status = 9
 
@@ -115,7 +115,7 @@ class IncompleteError(SourceError):
 
 
 class CancelledError(Error):
-    """It was asked to stop."""
+    """The operation was cancelled."""
 
     status = 13
 
@@ -133,7 +133,7 @@ class MismatchError(Error):
 
 
 class TimedOutError(Error, builtins.TimeoutError):
-    """Waited as long as was allowed."""
+    """The time limit has passed."""
 
     status = 16
 

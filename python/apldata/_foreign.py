@@ -14,7 +14,18 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._roles import NOTHING_SAID, Declared, Roles, Trial, is_follower, is_image_alone, roles_named, roles_of
+from ._roles import (
+    NOTHING_SAID,
+    Declared,
+    Roles,
+    Trial,
+    can_follow_as_boxes,
+    is_follower,
+    is_image_alone,
+    looks_like_boxes,
+    roles_named,
+    roles_of,
+)
 from ._translation import LIBRARIES, Translation, altered
 from .schema import Field, Schema
 from .transforms import MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
@@ -116,8 +127,15 @@ class _Plan:
         ]
         if not others:
             return
-        boxes = [name for name in others if self._schema[name].shape[1:] == (4,)]
-        masks = [name for name in others if name not in boxes]
+        boxes = [name for name in others if can_follow_as_boxes(self._schema[name])]
+        fixed = [name for name in others if name not in boxes and looks_like_boxes(self._schema[name])]
+        masks = [name for name in others if name not in boxes + fixed]
+        if fixed:
+            raise InvalidError(
+                f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(fixed)} as "
+                f"it is: boxes that follow are f32[-1,4], not {self._schema[fixed[0]].type}: store them so "
+                f"(aplingest --type {fixed[0]}=f32[-1,4]), or, if they are no boxes, say field={image.name!r}"
+            )
         hints = [f"masks={masks!r}"] * bool(masks) + [f"boxes={name!r}" for name in boxes[:1]]
         raise InvalidError(
             f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(others)} as it "

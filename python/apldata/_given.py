@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import wrong_value
+from ._corners import by_corners
 from ._errors import InvalidError, InvalidTypeError
 
 
@@ -23,7 +24,7 @@ def _masked(name: str, value: Any) -> None:
 def _of_tensor(name: str, tensor: Any) -> np.ndarray:
     """The values of a tensor of torch's, which may require grad, be of bfloat16, or lie on a device."""
     try:
-        plain = tensor.detach().cpu()
+        plain = by_corners(tensor.detach()).cpu()
         if str(plain.dtype) in ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2"):
             plain = plain.float()  # exactly; NumPy has no such type
         return np.asarray(plain.resolve_conj().resolve_neg())
@@ -46,10 +47,29 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-def array_of(name: str, wanted: str, value: Any) -> np.ndarray:
-    """A value for the field `name`, which is `wanted`, as an array."""
+def _check_rounded(name: str, plain: Any, array: np.ndarray, dtype: np.dtype) -> None:
+    """Refuses whole numbers of a list that differ in `array`, made of it, as a `dtype`: beside floats NumPy
+    makes floats of them."""
+    if not isinstance(plain, (list, tuple)) or array.dtype != np.float64:
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        made = array.astype(dtype).astype(np.float64)
+        changed = made != array if dtype.kind not in "biu" else False  # which the type's own check tells
+        suspect = (array == np.rint(array)) & ((np.abs(array) >= 2**53) | changed)
+    if not suspect.any():
+        return
+    for exact, one in zip(np.asarray(plain, object)[suspect], made[suspect].tolist(), strict=True):
+        if np.asarray(exact).dtype.kind in "iu" and int(exact) != one:
+            raise InvalidError(f"field {name}: {exact}, beside floats, would become a float that differs")
+
+
+def array_of(name: str, wanted: str, value: Any, dtype: np.dtype) -> np.ndarray:
+    """A value for the field `name`, which is `wanted`, as an array, which is to become one of `dtype`."""
     plain = _plain(name, value)
     try:
-        return np.asarray(plain)
-    except ValueError as error:  # rows of different lengths
-        raise wrong_value(f"field {name}", f"an array of {wanted}", value) from error
+        array = np.asarray(plain)
+    except ValueError as error:
+        lists = ", its lists of equal lengths" if "inhomogeneous" in str(error) else ""
+        raise wrong_value(f"field {name}", f"an array of {wanted}{lists}", value) from error
+    _check_rounded(name, plain, array, dtype)
+    return array

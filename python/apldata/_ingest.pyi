@@ -33,6 +33,7 @@ def ingest(
     orient: bool,
     map: list[bytes],
     map_name: str | None,
+    follow_links: bool,
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

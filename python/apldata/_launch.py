@@ -9,12 +9,16 @@ _OTHERS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
 def warn_if_alone() -> None:
-    """Warns of a job of several processes in which none knows which it is, so that each reads everything."""
+    """Warns of a job of several processes in which none knows which it is, or of how many, so that each reads
+    everything."""
     world, rank = os.environ.get("WORLD_SIZE", ""), os.environ.get("RANK", "")
-    if rank or not world.isdecimal() or int(world) < 2 or any(map(os.environ.get, _OTHERS)):
+    several = world.isdecimal() and int(world) > 1 and not rank
+    some = rank.isdecimal() and not world
+    if not (several or some) or any(map(os.environ.get, _OTHERS)):
         return
+    said = f"RANK is {rank} and WORLD_SIZE" if some else f"WORLD_SIZE is {world} and RANK"
     warnings.warn(
-        f"WORLD_SIZE is {world} and RANK is not set: the loader reads all records, as one process alone "
+        f"{said} is not set: the loader reads all records, as one process alone "
         "would. Set both, or give rank= and world=; rank=0, world=1 says that this is meant",
         RuntimeWarning,
         stacklevel=4,

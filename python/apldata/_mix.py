@@ -17,7 +17,7 @@ def weight_of(name: str, value: Any) -> float:
         return 0.0
     weight = number(name, value, wanted, 0)
     if weight == 0:
-        raise wrong_value(name, f"{wanted}: a store of which nothing is to be read is left out", value)
+        raise wrong_value(name, f"{wanted}: leave out a store that is not to be read", value)
     return weight
 
 

@@ -33,7 +33,7 @@ class SplitView:
 
     Attributes:
         store, name: the `Store`, and the split's name.
-        ids: of its records, ascending: uint64[n]; ``view.ids[mask]`` are those that a mask chooses.
+        ids: the ids of its records, ascending: uint64[n]; ``view.ids[mask]`` are those that a mask selects.
     """
 
     def __init__(self, store: _Store, name: str) -> None:

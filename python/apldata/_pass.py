@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
 
 from . import _core
 from ._ahead import END, Ahead
@@ -29,7 +30,7 @@ class Pass:
         self, reader: _core.Reader, source: Source, depth: int, timeout: float, finished: bool
     ) -> None:
         self.reader, self.source = reader, source
-        self._depth, self._timeout = depth, timeout
+        self._depth, self.timeout = depth, timeout
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._ahead: Ahead | None = None
         self._closed = False
@@ -42,11 +43,17 @@ class Pass:
 
     # ------------------------------------------------------------------------------------------ batches
 
+    @property
+    def straight(self) -> bool:
+        """Are batches those of the reader, so that after the first an iterator may take them there?"""
+        return not self._depth and type(self.source) is Source
+
     def take(self) -> Any:
         """The next batch, or what functions have made of it; None: the epoch is over."""
         item = self._take_ahead() if self._depth else self.source.next()
         self.begun = True
-        self.finished = item is None
+        if item is None:  # else it stays as it is: another thread may have been told of the end meanwhile
+            self.finished = True
         return item
 
     def _take_ahead(self) -> Any:
@@ -60,7 +67,7 @@ class Pass:
                     self._ahead.stop()
             self.begun = True  # also if a function raises
             with self.source.ages.waits.running():
-                if not self._ahead.wait(self._timeout, lambda: self.source.running is not None):
+                if not self._ahead.wait(self.timeout, lambda: self.source.running is not None):
                     raise self._timed_out()
             self.source.ages.begin()
             try:
@@ -74,14 +81,14 @@ class Pass:
     def _timed_out(self) -> TimeoutError:
         function = self.source.running
         stuck = "" if function is None else f": {named(function)} has not returned"
-        return TimeoutError(f"waited {self._timeout:g} s for a batch{stuck}")
+        return TimeoutError(f"waited {self.timeout:g} s for a batch{stuck}")
 
     def end_ahead(self) -> None:
         """Ends the thread that works ahead. The function that it is in is waited for, as long as a batch may
         take: two must not run at a time."""
         if self._ahead is not None:
             self._ahead.stop()
-            if not self._ahead.join(self._timeout or None):
+            if not self._ahead.join(self.timeout or None):
                 raise self._timed_out()
             self._ahead = None
 
@@ -153,10 +160,14 @@ class Owner(Protocol):
 
     def _take(self, of: Pass) -> Any: ...
 
+    def _conversion(self) -> Callable[[Any], Any] | None: ...
+
+    def _note(self, of: Pass, error: BaseException) -> None: ...
+
     def __len__(self) -> int: ...
 
 
-class Epoch:
+class Epoch(_core.Iterator):
     """The iterator over one epoch of a loader: that which is next when its first batch is asked for."""
 
     def __init__(self, loader: Owner) -> None:
@@ -173,17 +184,35 @@ class Epoch:
         self._pass = of
         of.belongs_to(self)
 
-    def __iter__(self) -> Epoch:
-        return self
-
-    def __next__(self) -> Any:
+    def _step(self) -> Any:
+        """The next batch, by way of the loader: the first one, and all those that Python has a part in."""
         if self.over:
             raise StopIteration
         try:
-            return self._loader._take(self._pass or self._loader._begin(self))
+            of = self._pass or self._loader._begin(self)
+            item = self._loader._take(of)
         except StopIteration:
-            self.over, self._pass = True, None
+            self._finish()
             raise
+        if of.straight:
+            self._read_from(of.reader, of.timeout, self._loader._conversion())
+        return item
+
+    def _end(self) -> NoReturn:
+        """The reader's epoch is over."""
+        if self._pass is not None:  # no other thread has been told
+            self._pass.finished = True
+        self._finish()
+        raise StopIteration
+
+    def _failed(self, error: BaseException) -> None:
+        """The reader has no batch."""
+        if self._pass is not None:
+            self._loader._note(self._pass, error)
+
+    def _finish(self) -> None:
+        self.over, self._pass = True, None
+        self._stop()
 
     def __len__(self) -> int:
         return len(self._loader)

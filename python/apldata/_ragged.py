@@ -10,10 +10,10 @@ from ._arguments import shown
 
 class RaggedArray(Sequence[Any]):
     """The rows of a field of varying length as one array: row i is ``values[offsets[i]:offsets[i + 1]]``. As
-    a sequence it has an array for each row, in the memory of `values`.
+    a sequence it has an array for each row, which shares the memory of `values`.
 
     Attributes:
-        values: of all rows, one after another.
+        values: those of all rows, one after another.
         offsets: int64[rows + 1].
     """
 
@@ -24,7 +24,7 @@ class RaggedArray(Sequence[Any]):
 
     @property
     def lengths(self) -> Any:
-        """Of each row: int64[rows]."""
+        """The length of each row: int64[rows]."""
         return self.offsets[1:] - self.offsets[:-1]
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import choice, names, optional_text, shown
 from ._arrays import numpy_dtype
 from ._errors import InvalidError, NotFoundError
-from .schema import AN_IMAGE, Field, Schema, listed, plain
+from .schema import AN_IMAGE, Field, Schema, channels_last, listed, plain
 from .transforms import BOX_FORMATS
 
 _WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
@@ -27,7 +27,7 @@ def _planes(field: Field) -> tuple[int, ...] | None:
         return shape
     if len(shape) != 3:
         return None
-    if 1 <= shape[0] <= 16:
+    if 1 <= shape[0] <= 16 and not channels_last(shape):
         return shape[1:]
     return shape[:2] if 1 <= shape[2] <= 4 else None
 
@@ -105,9 +105,22 @@ def is_image_alone(field: Field) -> bool:
 
 def is_follower(field: Field, image: Field) -> bool:
     """Does it look like a mask or the boxes of an image, which a crop of that must not leave as they are?"""
-    if _is_boxes(field):
-        return field.dtype == "f32" and field.shape[0] == -1
-    return image.is_photo and _is_mask(field)
+    return looks_like_boxes(field) or (image.is_photo and _is_mask(field))
+
+
+def looks_like_boxes(field: Field) -> bool:
+    """By its name and its last dimension: boxes, or one box, of any numbers."""
+    return (
+        _named(field, "box", "rois")
+        and field.dtype != "utf8"
+        and len(field.shape) < 3
+        and field.shape[-1:] == (4,)
+    )
+
+
+def can_follow_as_boxes(field: Field) -> bool:
+    """Does C take it for boxes?"""
+    return field.dtype == "f32" and field.shape == (-1, 4)
 
 
 def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said: Declared) -> Roles:
@@ -154,7 +167,9 @@ def roles_named(
 
 def has_channels_last(field: Field) -> bool:
     """Is it stored as (height, width, channels)?"""
-    return len(field.shape) == 3 and not 1 <= field.shape[0] <= 16 and not field.is_photo
+    if len(field.shape) != 3 or field.is_photo:
+        return False
+    return channels_last(field.shape) or not 1 <= field.shape[0] <= 16
 
 
 class Trial(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""Contact sheets: pictures, each with a caption under it, in as many columns as there is room for."""
+"""Contact sheets: images, each with a caption under it, in as many columns as there is room for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCALES = (6, 3, 2, 1)
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A PNG of the picture u8 (height, width, 3): red, green, blue."""
+    """A PNG of the image u8 (height, width, 3): red, green, blue."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return (
@@ -36,9 +36,9 @@ def png(pixels: np.ndarray) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", content) + chunk(b"IEND", b"")
 
 
-def is_picture(value: Any) -> bool:
-    """Is it an array of pictures, (rows, channels, height, width), (rows, height, width, channels) or (rows,
-    height, width), or a list of such pictures?"""
+def are_images(value: Any) -> bool:
+    """Is it an array of images, (rows, channels, height, width), (rows, height, width, channels) or (rows,
+    height, width), or a list of such images?"""
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, np.ndarray) or first.size == 0:
         return False
@@ -47,22 +47,22 @@ def is_picture(value: Any) -> bool:
     return first.dtype.kind in "uifb" and min(sorted(first.shape)[-2:]) >= 4
 
 
-def _rgb(picture: np.ndarray) -> np.ndarray:
+def _rgb(image: np.ndarray) -> np.ndarray:
     """As (height, width, 3): the first three channels, or the first if there are fewer."""
-    if picture.ndim == 2:
-        picture = picture[None]
-    if picture.shape[2] < picture.shape[0]:
-        picture = picture.transpose(2, 0, 1)
-    planes = picture[:3] if len(picture) >= 3 else picture[[0, 0, 0]]
+    if image.ndim == 2:
+        image = image[None]
+    if image.shape[2] < image.shape[0]:
+        image = image.transpose(2, 0, 1)
+    planes = image[:3] if len(image) >= 3 else image[[0, 0, 0]]
     step = max(1, -(-max(planes.shape[1:]) // LARGEST))
     return planes[:, ::step, ::step].transpose(1, 2, 0)
 
 
-def _as_bytes(pictures: list[np.ndarray]) -> list[np.ndarray]:
+def _as_bytes(images: list[np.ndarray]) -> list[np.ndarray]:
     """Bytes as they are; other numbers from the smallest (black) to the largest (white) of all."""
-    if all(picture.dtype == np.uint8 for picture in pictures):
-        return pictures
-    floats = [np.where(np.isfinite(p), p, np.nan).astype(np.float64) for p in pictures]
+    if all(image.dtype == np.uint8 for image in images):
+        return images
+    floats = [np.where(np.isfinite(p), p, np.nan).astype(np.float64) for p in images]
     known = np.concatenate([p[~np.isnan(p)] for p in floats])
     low, high = (known.min(), known.max()) if known.size else (0.0, 0.0)
     scale = 255 / (high - low) if high > low else 0.0
@@ -85,9 +85,9 @@ def _tile(pixels: np.ndarray, caption: str, scale: int) -> str:
     return f'<img {alt} style="{style};image-rendering:pixelated">' + (_caption(caption) if caption else "")
 
 
-def sheet(pictures: Sequence[np.ndarray], captions: Sequence[str] = ()) -> str:
-    """HTML of pictures, any number of any sizes, with captions for as many as have some."""
-    tiles = _as_bytes([_rgb(picture) for picture in pictures])
+def sheet(images: Sequence[np.ndarray], captions: Sequence[str] = ()) -> str:
+    """HTML of images, any number of any sizes, with captions for as many as have some."""
+    tiles = _as_bytes([_rgb(image) for image in images])
     height, width = (max(tile.shape[axis] for tile in tiles) for axis in (0, 1))
     scale = next(s for s in _SCALES if s == 1 or s * max(height, width) <= _SIDE)
     style = f"width:{max(width * scale, _NARROWEST if captions else 0)}px;text-align:center"

@@ -28,28 +28,16 @@ from ._arguments import (
     whole,
 )
 from ._display import store_html, store_repr
-from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, advising
+from ._dividing import divide, how, made
+from ._errors import NoRecordError, NotFoundError
 from ._ids import Ids, is_one, numbers
 from ._part import SplitView
+from ._reading import copied, one_by_one
+from ._verifying import bad_blocks, corrupt
 from ._where import meets
-from .schema import BadBlock, Field, Member, Schema, SkippedFile, Split
+from .schema import BadBlock, Member, Schema, SkippedFile, Split, field_of
 
-_BY = {"content": _core.APL_BY_CONTENT, "key": _core.APL_BY_KEY, "id": _core.APL_BY_ID}
 _IO = {"auto": _core.APL_IO_AUTO, "map": _core.APL_IO_MAP, "read": _core.APL_IO_READ}
-_MADE = ("rest", "parent", "ratio", "seed", "stratify", "group", "by")
-_REPLACE = "replace=True puts another in its place"
-
-_COPY_FROM = 1 << 28  # bytes: more than this is read piece by piece, so that Ctrl-C is heard between them
-
-
-def _how(
-    parent: str | None, stratify: str | None, seed: int, replace: bool, group: str | None, by: str
-) -> tuple[Any, ...]:
-    """What all divisions take, as the extension takes it."""
-    return (
-        optional_text("parent", parent), optional_text("stratify", stratify), whole("seed", seed), 0,
-        flag("replace", replace), optional_text("group", group), choice("by", by, _BY),
-    )  # fmt: skip
 
 
 class Store(_core.Store):
@@ -66,13 +54,14 @@ class Store(_core.Store):
             hexadecimal.
         split_directory: where split files are read and written; None: the store's own directory.
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
-        open_shards: of a set, shards that are kept open at once, besides those in use; 0: 256.
-        remote_timeout_s: of a URL, after how many seconds a request that keeps failing is given up; 0: what
-            ``APL_REMOTE_TIMEOUT`` says, or 120.
-        plain_http: allow ``http://`` to any host, not to this machine alone.
-        cache: of a URL, a directory that keeps parts of what is read; None: what ``APL_CACHE`` says, or none.
-        cache_budget: the most bytes that the cache takes; 0: what ``APL_CACHE_BUDGET`` says, or nine tenths
-            of what is free on its disk.
+        open_shards: for a set, how many shards are kept open at once, besides those in use; 0: 256.
+        remote_timeout_s: for a URL, after how many seconds a request that keeps failing is given up; 0: the
+            number in ``APL_REMOTE_TIMEOUT``, or 120.
+        plain_http: allow ``http://`` to any host, not only to this machine.
+        cache: for a URL, a directory that keeps parts of what is read; None: the one in ``APL_CACHE``, or
+            none.
+        cache_budget: the most bytes that the cache takes; 0: the number in ``APL_CACHE_BUDGET``, or nine
+            tenths of what is free on its disk.
 
     Raises:
         NotFoundError, CorruptError, VersionError, MismatchError, StorageError.
@@ -117,7 +106,7 @@ class Store(_core.Store):
 
     @property
     def path(self) -> str:
-        """Where the store is; of a URL, without its query, which may hold a secret."""
+        """Where the store is; for a URL, without its query, which may hold a secret."""
         return shown_path(super().path)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -146,25 +135,17 @@ class Store(_core.Store):
     @cached_property
     def schema(self) -> Schema:
         """Its fields, in order; also by name."""
-
-        def field(given: dict[str, Any]) -> Field:
-            given = {**given, "digest": given["digest"].hex()}
-            del given["value_bytes"]
-            return Field(**given)
-
-        return Schema(field(given) for given in self._fields())
+        return Schema(map(field_of, self._fields()))
 
     @property
     def splits(self) -> dict[str, Split]:
-        """Its splits by name: those of the source, then those in files, as they are now (and their rests).
-        Files that cannot be used are left out."""
+        """Its splits by name: those of the source, then those currently in files (and their rests). Files
+        that cannot be used are left out."""
         splits = {name: Split(name, count, first) for name, first, count in self._splits()}
         for file in self._split_files():
-            if file["status"] != 0:
-                continue
-            made = {key: file[key] for key in _MADE}
-            splits.setdefault(file["name"], Split(file["name"], file["records"], **made))
-            splits.setdefault(file["rest"], Split(file["rest"], file["rest_records"], parent=file["parent"]))
+            if file["status"] == 0:
+                for split in made(file):
+                    splits.setdefault(split.name, split)
         return splits
 
     @cached_property
@@ -181,7 +162,7 @@ class Store(_core.Store):
     @cached_property
     def content_digest(self) -> str:
         """SHA-256 over input and target fields, in hexadecimal: the same for the same data, however it is
-        stored."""
+        stored; of a set, the SHA-256 of its shards' digests, which differs from that of the merged store."""
         found: bytes = self.info["content_digest"]
         return found.hex()
 
@@ -196,8 +177,9 @@ class Store(_core.Store):
 
         Args:
             field: u8 of the shape (channels, height, width), (height, width) or any other with fewer than
-                three dimensions, which count as one channel; images of any size and indexed JPEG files, of
-                which there are red, green and blue; None: the one field that is an image.
+                three dimensions, which count as one channel; or images of any size or indexed JPEG files,
+                which have red, green and blue, if no more than one in 20 is not indexed; None: the one
+                field that is an image.
         """
         name = text("field", field) if field else self.picture
         known = self.schema[name]
@@ -207,6 +189,7 @@ class Store(_core.Store):
         if not found:
             raise NotFoundError(
                 f"{self.path}: there are no mean and standard deviation of field {name} over split {split}"
+                + (": too few of its files are indexed" if known.media == "image/jpeg" else "")
             )
         mean, std = np.array(found).T
         return mean.copy(), std.copy()
@@ -244,7 +227,8 @@ class Store(_core.Store):
         bools, one for each record of the store, will do too.
 
         Each block is decoded once, however many of its records are requested; other fields are not decoded.
-        `threads` decode: None: one per core; 0: the caller alone. The batch owns its memory.
+        `threads` is the number of threads that decode: None: one per core; 0: the caller alone. The batch
+        owns its memory.
 
         Raises:
             NotFoundError: no such id or field.
@@ -275,12 +259,7 @@ class Store(_core.Store):
         return self._records(np.arange(len(self), dtype=np.uint64))
 
     def _records(self, ids: np.ndarray) -> Iterator[dict[str, Any]]:
-        step = 1024
-        for first in range(0, len(ids), step):
-            batch = self._get(ids[first : first + step])
-            columns = [(name, batch[name]) for name in batch]
-            for row in range(batch.rows):
-                yield {name: column[row] for name, column in columns}
+        return one_by_one(self, ids)
 
     def split_ids(self, split: str) -> np.ndarray:
         """The ids of a split, ascending: uint64[n]."""
@@ -288,8 +267,9 @@ class Store(_core.Store):
 
     def where(self, split: str | None = None, /, **conditions: Any) -> np.ndarray:
         """The ids of the records of a split (None: of the store) that meet all conditions, ascending:
-        uint64[n]. For a field, a condition is a value, a list of those that will do, or a function of all its
-        values that returns bool[n]; classes may be called by their names.
+        uint64[n]. For a field, a condition is a value, a list of accepted values, or a function of all its
+        values that returns bool[n]; classes may be given by name. A value that the field cannot hold, such
+        as text for numbers, is an error; in a list, so are numbers if it can hold none of them.
 
             store.where("train", label=["cat", "dog"])
             store.where("train", label=lambda numbers: numbers < 5)
@@ -308,25 +288,7 @@ class Store(_core.Store):
         """All records of a split (None: of the store), in the order of ids: one array for each field, by its
         name; lists for fields of varying shape. `threads` as for get()."""
         ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
-        asked = names("fields", fields)
-        wanted = [f for f in self.schema if asked is None or f.name in asked]
-        rows = max(1, _COPY_FROM * max(1, len(self)) // max(1, sum(f.raw_bytes for f in wanted)))
-        if len(ids) <= rows:
-            return self._arrays(ids, asked, threads)
-        joined: dict[str, Any] = {}
-        for first in range(0, len(ids), rows):
-            for name, column in self._arrays(ids[first : first + rows], asked, threads).items():
-                if isinstance(column, list):
-                    joined.setdefault(name, []).extend(column)
-                    continue
-                if name not in joined:
-                    joined[name] = np.empty((len(ids), *column.shape[1:]), column.dtype)
-                joined[name][first : first + len(column)] = column
-        return joined
-
-    def _arrays(self, ids: np.ndarray, fields: list[str] | None, threads: int | None) -> dict[str, Any]:
-        batch = self._get(ids, fields, threads_of(threads))
-        return {name: batch[name] for name in batch}
+        return copied(self, list(self.schema), ids, names("fields", fields), threads)
 
     # -------------------------------------------------------------------------------- splits and checking
 
@@ -342,22 +304,23 @@ class Store(_core.Store):
         group: str | None = None,
         by: str = "content",
     ) -> Split:
-        """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it is
-        the split `name` from now on, and the rest is called ``f"{parent}-{name}"``. Equal inputs are never on
-        two sides; with `stratify`, a target, each class is divided exactly. Writes the file NAME.split beside
-        the store.
+        """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it
+        becomes the split `name`, and the rest is called ``f"{parent}-{name}"``. Records of which all inputs
+        are equal are never on both sides, so ids and names should not be inputs; with `stratify`, a target,
+        each class is divided exactly. Writes the file NAME.split beside the store.
 
         With `group`, the name of a field (of whole numbers, bools or bytes of a fixed shape, or text),
-        records with the same value of it are on one side: a patient's, a video's. The ratio is then one of
-        groups. `by` says what is hashed otherwise: "content", "key" (member and row of the source, the same
-        in a shuffled store), or "id"; with these two, equal inputs can be on two sides.
+        records with the same value of it are on one side, such as all of one patient or one video. The ratio
+        is then a fraction of the groups. Without `group`, `by` says what is hashed: "content", "key" (member
+        and row of the source, the same in a shuffled store), or "id"; with the last two, equal inputs can be
+        on both sides.
 
         Raises:
             ExistsError: there is such a split, and `replace` is False.
         """
         ratio = number("ratio", ratio, "a number above 0 and below 1")
-        with advising(ExistsError, _REPLACE):
-            self._split_make(text("name", name), ratio, *_how(parent, stratify, seed, replace, group, by))
+        given = how(parent, stratify, seed, replace, group, by)
+        divide(self._split_make, text("name", name), ratio, *given)
         return self.splits[name]
 
     def folds(
@@ -373,15 +336,15 @@ class Store(_core.Store):
         by: str = "content",
     ) -> list[Split]:
         """Divides the split `parent` (None: "train") into `k` equal splits, ``f"{name}-0"`` and so on, for
-        cross-validation: the rest of each is what to train on. Each record is in one of them, and equal
-        inputs are in the same; with `stratify`, a target, they have equally many of each class. `group` and
-        `by` are as in `split()`. Writes a file for each, or none.
+        cross-validation: train on the rest of each. Each record is in exactly one of them, and equal inputs
+        are in the same one; with `stratify`, a target, they have equally many records of each class. `group`
+        and `by` are as in `split()`. Writes a file for each, or none.
 
         Raises:
             ExistsError: there is such a split, and `replace` is False.
         """
-        how = _how(parent, stratify, seed, replace, group, by)
-        return self._parts(text("name", name), whole("k", k, 1, U32), 0.0, how)
+        given = how(parent, stratify, seed, replace, group, by)
+        return self._parts(text("name", name), whole("k", k, 1, U32), 0.0, given)
 
     def clients(
         self,
@@ -397,16 +360,15 @@ class Store(_core.Store):
         by: str = "content",
     ) -> list[Split]:
         """Divides `parent` into `n` splits like `folds()`, for the clients of federated learning. With
-        `dirichlet` above 0, each class is divided in shares drawn from the symmetric Dirichlet distribution
-        with that concentration; `stratify` is then the target that tells the classes (None: the only one),
+        `dirichlet` above 0, each class is divided into shares drawn from the symmetric Dirichlet distribution
+        with that concentration; `stratify` is then the target that holds the classes (None: the only one),
         and splits can be empty."""
         concentration = number("dirichlet", dirichlet, "a number, at least 0", 0)
-        how = _how(parent, stratify, seed, replace, group, by)
-        return self._parts(text("name", name), whole("n", n, 1, U32), concentration, how)
+        given = how(parent, stratify, seed, replace, group, by)
+        return self._parts(text("name", name), whole("n", n, 1, U32), concentration, given)
 
-    def _parts(self, name: str, parts: int, concentration: float, how: tuple[Any, ...]) -> list[Split]:
-        with advising(ExistsError, _REPLACE):
-            self._split_parts(name, parts, concentration, *how)
+    def _parts(self, name: str, parts: int, concentration: float, given: tuple[Any, ...]) -> list[Split]:
+        divide(self._split_parts, name, parts, concentration, *given)
         splits = self.splits
         return [splits[f"{name}-{i}"] for i in range(parts)]
 
@@ -422,16 +384,9 @@ class Store(_core.Store):
         Returns the blocks that are not as they were written: none of them, or, with `raises`, a
             `CorruptError` that names the first. ``progress(records, of)`` is called meanwhile, from any
             thread."""
-        found = self._verify(threads_of(threads), function("progress", progress))
-        bad = sorted(
-            (BadBlock(*block[:4], tuple(block[4]), block[5]) for block in found), key=lambda b: b.first
-        )
+        bad = bad_blocks(self._verify(threads_of(threads), function("progress", progress)))
         if bad and raises:
-            first, more = bad[0], len(bad) - 1
-            place = f"{self.path}: {first.member}: block {first.block} (records {first.first} to "
-            place += f"{first.first + first.records - 1}): {first.message}"
-            others = f" (and {more} more block{'s' if more > 1 else ''})" if more else ""
-            raise CorruptError(place + others, 0, first.first, first.records)
+            raise corrupt(self.path, bad)
         return bad
 
     # ------------------------------------------------------------------------------------------- showing

@@ -13,8 +13,6 @@ from ._loader import Loader
 
 __all__ = ["TensorBoard", "Wandb", "Watch", "lightning", "prometheus_text", "write_prometheus"]
 
-_EVERY = 50  # steps between two figures
-
 
 class Watch:
     """Figures of a loader, between one call and the next.
@@ -30,10 +28,10 @@ class Watch:
         self._before = loader.stats()
 
     def figures(self) -> dict[str, float]:
-        """Since the last call: `records_per_second`; `stall`, the part of the time in which the loop waited;
-        `megabytes_read_per_second`; `cores`, that the process used. As things stand: `memory_megabytes` and
-        `queued` batches; since the loader was opened: `wait_p99_milliseconds`. `load_state_dict()` opens it
-        again."""
+        """Since the last call: `records_per_second`; `stall`, the fraction of the time that the loop waited;
+        `megabytes_read_per_second`; `cores`, how many the process used. At this moment: `memory_megabytes`
+        and `queued` batches. Since the loader was opened: `wait_p99_milliseconds`. `load_state_dict()` opens
+        it again."""
         now, before = self.loader.stats(), self._before
         if now["elapsed"] < before["elapsed"] or now["batches"] < before["batches"]:
             before = {**dict.fromkeys(before, 0.0), "bytes": {"read": 0}}
@@ -87,7 +85,7 @@ class TensorBoard(_Every):
         prefix: of the figures' names.
     """
 
-    def __init__(self, loader: Loader, writer: Any, *, every: int = _EVERY, prefix: str = "data") -> None:
+    def __init__(self, loader: Loader, writer: Any, *, every: int = 50, prefix: str = "data") -> None:
         if not callable(getattr(writer, "add_scalar", None)):
             raise wrong_type("writer", "a SummaryWriter", writer)
 
@@ -106,11 +104,11 @@ class Wandb(_Every):
         run: what `wandb.init()` has returned.
         every: steps between two figures.
         prefix: of the figures' names.
-        commit: False: the figures go with what training logs for the step itself, after them.
+        commit: False: the figures are committed together with what training logs for the step afterwards.
     """
 
     def __init__(
-        self, loader: Loader, run: Any, *, every: int = _EVERY, prefix: str = "data", commit: bool = False
+        self, loader: Loader, run: Any, *, every: int = 50, prefix: str = "data", commit: bool = False
     ) -> None:
         if not callable(getattr(run, "log", None)):
             raise wrong_type("run", "what wandb.init() returns", run)
@@ -120,13 +118,13 @@ class Wandb(_Every):
         )
 
 
-def lightning(loader: Loader, *, every: int = _EVERY, prefix: str = "data") -> Any:
+def lightning(loader: Loader, *, every: int = 50, prefix: str = "data") -> Any:
     """A Lightning callback that logs a loader's figures by the trainer's own loggers, whichever they are.
 
         trainer = Trainer(callbacks=[apldata.callbacks.lightning(loader)])
 
     Args:
-        loader: that of training; see `Watch`, which says what the figures are.
+        loader: the one used for training; see `Watch`, which says what the figures are.
         every: steps between two figures.
         prefix: of the figures' names.
 
@@ -165,7 +163,7 @@ def prometheus_text(loaders: Mapping[str, Loader]) -> str:
     much they hold.
 
     Args:
-        loaders: by their names, such as ``{"train": loader}``, which become the label `loader`.
+        loaders: by name, such as ``{"train": loader}``; the names become the label `loader`.
     """
     if not isinstance(loaders, Mapping) or not all(isinstance(one, Loader) for one in loaders.values()):
         raise wrong_type("loaders", "a dict of names and loaders", loaders)

@@ -1,7 +1,7 @@
-"""How values of varying shape become arrays: what `collate=` of a loader takes, such as
-``{"tokens": Pad(fill=0), "boxes": Ragged()}``, and what comes of it.
+"""How values of varying shape become arrays: what a loader's `collate=` takes, such as ``{"tokens":
+Pad(fill=0), "boxes": Ragged()}``, and what it makes.
 
-This runs in C, on the library's threads. Without, ``batch[name]`` is a list with an array for each row.
+This runs in C, on the library's threads. Without it, ``batch[name]`` is a list with an array for each row.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ class Collation:
 @dataclass(frozen=True)
 class Ragged(Collation):
     """All rows' values one after another, with offsets: a `RaggedArray`; in `apldata.torch`, a nested tensor
-    of jagged layout; in `apldata.tf`, a `tf.RaggedTensor`. The first dimension of the field varies, and no
-    other.
+    of jagged layout; in `apldata.tf`, a `tf.RaggedTensor`. Only the first dimension of the field may vary.
 
     Args:
-        bucket: as that of `Pad`.
+        bucket: as for `Pad`.
     """
 
     bucket: int | None = None
@@ -64,14 +63,14 @@ class Ragged(Collation):
 
 @dataclass(frozen=True)
 class Pad(Collation):
-    """Values padded at their end to one length, along the dimension that varies. Batches have, beside the
-    field, ``batch["FIELD_lengths"]``, int64[rows], and ``batch["FIELD_mask"]``, bool[rows, length]: which
-    elements are the value's.
+    """Values padded at their end to one length, along the dimension that varies. Beside the field, batches
+    have ``batch["FIELD_lengths"]``, int64[rows], and ``batch["FIELD_mask"]``, bool[rows, length], which is
+    True for the value's own elements.
 
     Args:
         length: to pad to; None: the longest of the batch.
         fill: what to pad with; the field's dtype must hold it exactly.
-        truncate: with a length, cut longer values off there; otherwise they are an error, which names the
+        truncate: with a length, cut longer values off there; otherwise they are an error that names the
             record.
         bucket: how many batches to pool: their records are sorted by length, cut into batches of similar
             lengths, and shuffled.
@@ -114,11 +113,11 @@ class Pack(Collation):
     ``batch["FIELD"]`` has the shape (batch_size, length). Nothing is lost: what does not fit continues in the
     next row, which may be in the next batch or on another rank. Only the last row of an epoch is padded.
 
-    Several fields may be packed alike, such as tokens and a mask of the loss; others are not read. Batches
-    have, beside them, ``batch["segment_ids"]``, int32[rows, length]: which piece of its row a token is of,
-    from 1, and 0 for padding; and ``batch["positions"]``, its place in that piece. ``batch.pieces`` says of
-    which record each piece is. States, which may be taken after any batch, count tokens: they resume with
-    the very next one, also with another `batch_size`, `length` or `world`.
+    Several fields may be packed alike, such as tokens and a mask of the loss; others are not read. Beside
+    them, batches have ``batch["segment_ids"]``, int32[rows, length]: which piece of its row a token belongs
+    to, from 1, and 0 for padding; and ``batch["positions"]``, its place in that piece. ``batch.pieces`` says
+    which record each piece comes from. States, which may be taken after any batch, count tokens: they resume
+    with the very next one, also with another `batch_size`, `length` or `world`.
 
     Args:
         length: tokens of a row.
@@ -151,9 +150,9 @@ class Windows(Collation):
     to ``k * stride + length - 1``, and ``batch["FIELD"]`` has the shape (batch_size, length). Each window
     comes once per epoch. Tokens at the end of a value that do not fill a window are not read.
 
-    The loader's batches, order, states and ranks are those of windows: ``batch.ids`` numbers them from 0, in
-    the order of records, and ``batch.pieces`` says of which record each row is. Several fields may have
-    windows alike, such as tokens and a mask of the loss; others are not read.
+    The loader's batches, order, states and ranks count windows: ``batch.ids`` numbers them from 0, in the
+    order of records, and ``batch.pieces`` says which record each row comes from. Several fields may have the
+    same windows, such as tokens and a mask of the loss; others are not read.
 
     Args:
         length: tokens of a window: for the inputs ``w[:, :-1]`` and the targets ``w[:, 1:]`` of a language
@@ -185,10 +184,10 @@ class Windows(Collation):
 
 @dataclass(frozen=True)
 class Nodes(Collation):
-    """A field of the nodes of a graph, of which each record is one. The graphs of a batch become one graph,
-    as by PyTorch Geometric: ``batch["FIELD"]`` has the nodes of all, of shape (nodes, ...);
-    ``batch["batch"]``, int64[nodes], says of which row each is; ``batch["ptr"]``, int64[rows + 1], where
-    those of each row begin. All fields of nodes of a record have one length."""
+    """A field of the nodes of a graph; each record is one graph. The graphs of a batch become one graph, as
+    in PyTorch Geometric: ``batch["FIELD"]`` has all nodes, of shape (nodes, ...); ``batch["batch"]``,
+    int64[nodes], says which row each belongs to; ``batch["ptr"]``, int64[rows + 1], where the nodes of each
+    row begin. All node fields of a record have the same length."""
 
     def _in_c(self) -> dict[str, Any]:
         return {"how": _core.APL_COLLATE_NODES}
@@ -208,8 +207,8 @@ class Edges(Collation):
 @dataclass(frozen=True)
 class EdgeIndex(Collation):
     """Which two nodes each edge joins, of dtype i32 or i64 and shape (2, -1) or (-1, 2): an array of shape
-    (2, edges), its nodes numbered as those of the batch are. An edge to a node that its graph does not have
-    is an error that names the record."""
+    (2, edges), with the nodes numbered as in the batch. An edge to a node that its graph does not have is an
+    error that names the record."""
 
     def _in_c(self) -> dict[str, Any]:
         return {"how": _core.APL_COLLATE_EDGE_INDEX}

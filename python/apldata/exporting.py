@@ -13,6 +13,7 @@ import numpy as np
 
 from ._arguments import choice, flag, names, names_checked, path_of, text
 from ._errors import ExistsError, InvalidError, UnsupportedError, storage_error
+from ._reading import arrays_of
 from ._store import Store
 from .schema import Field
 
@@ -159,7 +160,7 @@ class _Export:
         for split in self._splits:
             ids = self._store.split_ids(split)
             for first in range(0, len(ids), rows):
-                yield split, self._store._arrays(ids[first : first + rows], self._fields, None)
+                yield split, arrays_of(self._store, ids[first : first + rows], self._fields, None)
 
     def write(self, file: Any) -> int:
         schema, records = self._schema(), 0
@@ -184,12 +185,12 @@ def export(
 ) -> int:
     """Writes the records of a store into a Parquet file. `apldata export` writes the other formats.
 
-    Files of images and audio come as Hugging Face's datasets have them, structs of bytes and path; names of
+    Files of images and audio become structs of bytes and path, as in Hugging Face's datasets; names of
     classes and types are in the metadata. `convert()` of the file gives a store with the same content digest.
 
     Args:
-        split: one split, or several; None: all that the source had. Of several, the column "split" tells
-            each record's.
+        split: one split, or several; None: all splits of the source. If there are several, the column "split"
+            names each record's.
         replace: replace an existing file.
 
     Returns:

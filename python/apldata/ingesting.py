@@ -42,7 +42,7 @@ _INSTALL = {
 
 
 class IngestWarning(UserWarning):
-    """Something worth knowing that is no error, such as rows that a source lacks."""
+    """Something worth knowing that is not an error, such as rows that a source lacks."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class IngestSummary:
 
     @property
     def ratio(self) -> float:
-        """Size of the store, in parts of the raw size."""
+        """The size of the store divided by the raw size."""
         return self.file_bytes / max(self.raw_bytes, 1)
 
     def __repr__(self) -> str:
@@ -198,6 +198,7 @@ def ingest(
     label: str | None = None,
     types: Mapping[str, str] | None = None,
     outside: bool = False,
+    follow_links: bool = False,
     tokens: str | None = None,
     document_end: int | None = None,
     chunk: int = 0,
@@ -221,10 +222,10 @@ def ingest(
         source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2 or .zip (``"-"`` reads
             one from standard input). It holds CIFAR-10 or CIFAR-100 in the binary or the python layout, or
             images in one folder per class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they
-            are, others decoded. The contents say which. Or files of other formats, plain or compressed, or a
-            directory of them: IDX, as MNIST has it; NumPy's ``.npy`` and ``.npz``; TFRecord; WebDataset;
-            tokens; tables (CSV, TSV, JSON lines), with or without a column of paths of images; any others,
-            as bytes. A list gives several sources that belong together.
+            are, others decoded. The format is detected from the contents. Or files of other formats, plain or
+            compressed, or a directory of them: IDX, such as MNIST; NumPy's ``.npy`` and ``.npz``; TFRecord;
+            WebDataset; tokens; tables (CSV, TSV, JSON lines), with or without a column of image paths; any
+            other files, as bytes. A list gives several sources that belong together.
         db: the directory of the store, which is created.
         progress: True shows a bar on stderr (tqdm's, if it is installed; one line at the end if stderr is not
             a terminal). A function is called with a :class:`Progress`, at most ten times a second and at
@@ -235,7 +236,7 @@ def ingest(
         threads: threads that encode; None: one per core; 0: none, the caller does the work.
         codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: chosen by trial.
         level: of zstd, for that codec, -128 ... 22; 0: chosen by trial.
-        block_records: records in a block, 1 ... 65536; 0: 128.
+        block_records: records in a block, 1 ... 65536; 0: 128, or more of small ones.
         split: splits to make afterwards: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest
             into ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. Made in this order.
         stratify: a field: these splits have exactly that share of each of its classes.
@@ -243,28 +244,31 @@ def ingest(
             ``"folder"``, ``"webdataset"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"``
             and ``"raw"``.
         classes: names of the classes of labels that come without names (idx, npy, webdataset).
-        image: of a table, the column of the paths of images; None: found by its contents.
-        label: of a table, the column of labels; None: ``label``, if there is one.
-        types: of a table, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; those of other
+        image: for a table, the column of image paths; None: found by its contents.
+        label: for a table, the column of labels; None: ``label``, if there is one.
+        types: for a table, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; those of other
             columns are inferred.
         outside: paths in a table may be absolute or lead out of its folder.
+        follow_links: follow symbolic links in a directory, to files and directories, wherever they lead.
+            Without it, they are errors where something is expected behind them.
         tokens: ``"u16"`` or ``"u32"``: the source is streams of such tokens.
         document_end: the token that ends each document of a stream; each document is a record.
         chunk: without `document_end`, the number of tokens in a record; 0: 65,536.
         skip_bad: how many bad files, such as images that cannot be decoded, to leave out, each with a
             warning; the next one is an error.
         check: decode each image once to check it.
-        keep_files: store JPEGs as they came. By default they are stored without loss in a form of which
-            readers decode only the parts under a crop; reading one returns its file byte for byte.
+        keep_files: store JPEGs as they came. By default they are stored without loss in an indexed form, so
+            that readers decode only the parts under a crop; reading one returns its file byte for byte.
         images: how images in folders are stored: ``"jpeg"``: JPEG files are kept and others re-encoded as
-            JPEG; ``"pixels"``: all are decoded and stored without loss; None: as most of them are.
+            JPEG; ``"pixels"``: all are decoded and stored without loss; None: the kind of most of them
+            decides.
         jpeg: a quality, 1 ... 100: re-encode all images in folders as JPEGs of that quality; 0: do not.
             ``"baseline"``: store progressive JPEGs as baseline ones with the same coefficients, which can be
             indexed; they decode to the same pixels, but the original bytes are lost.
         resize: the length of the shorter side of all images in folders, or their (height, width), as for
             :class:`~apldata.transforms.Resize`. JPEGs that do not have this size yet are re-encoded, at
             `jpeg` or else 90.
-        max_side: shrink images whose longer side is longer than this; 0: none.
+        max_side: shrink images whose longer side exceeds this; 0: no limit.
         orient: turn images as their EXIF orientation says; these JPEGs are re-encoded, at `jpeg` or else 95.
         map: names for the classes of folders: ``{"n01440764": "tench"}``, or a file of such lines,
             ``n01440764 tench``. Classes are still numbered in the order of the folders.
@@ -308,7 +312,7 @@ def ingest(
         -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
         optional_text("images", images),
         -1 if jpeg == "baseline" else whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
-        flag("orient", orient), *_class_map(map),
+        flag("orient", orient), *_class_map(map), flag("follow_links", follow_links),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

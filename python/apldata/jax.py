@@ -13,19 +13,19 @@ import copy
 import json
 import os
 import time
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
-import jax
 import numpy as np
-from jax.sharding import Sharding
 
 from ._arguments import U32, names_checked, some_names, whole, wrong_type, wrong_value
-from ._columns import fixed_fields, has_functions, lent_view, whole_targets
+from ._columns import check_holds, fixed_fields, has_functions, lent_view, whole_targets
 from ._core import Batch, Reader
 from ._errors import InvalidError, LentError
+from ._extras import not_installed
 from ._loader import Loader
 from ._options import LoaderOptions
 from ._pass import Pass
@@ -33,7 +33,14 @@ from ._ragged import RaggedArray
 from ._source import Source
 from ._store import Store
 from .collation import Collations
+from .schema import listed as listed_fields
 from .transforms import listed
+
+try:
+    import jax
+    from jax.sharding import Sharding
+except ModuleNotFoundError as error:
+    raise not_installed(error, "jax") from None
 
 __all__ = ["DataLoader", "arrays"]
 
@@ -41,8 +48,9 @@ _PATIENCE = 60.0  # seconds to wait for computations that still use batches
 
 
 def arrays(batch: Batch, device: jax.Device | str | None = None) -> dict[str, jax.Array]:
-    """A batch, such as ``store[3:9]``, as a dict of arrays: the batch's own memory if `device` is the CPU,
-    else put there. None: JAX's default device. Text and fields of varying shape are left out."""
+    """A batch, such as ``store[3:9]``, as a dict of arrays: in the batch's own memory if `device` is the CPU,
+    otherwise copied to the device. None: JAX's default device. Text and fields of varying shape are left
+    out."""
     return _Placement(_device_of(device), None, ())(batch)
 
 
@@ -50,36 +58,37 @@ class DataLoader(Loader):
     """Batches of a split as dicts: the name of each field → `jax.Array` of the shape (rows, ...), as
     `apldata.Loader` would hand them out, with its order, states, and `len()`.
 
-    On the CPU the arrays of fields of more than 64 bytes a record share memory with the batch, which is lent
-    until the last of them dies and the computations that were started with them have ended: a loop that runs
-    ahead of its computations is made to wait for them, and one that keeps many batches must copy them
-    (``x + 0``). On other devices, and over
-    several, a Python thread puts `prefetch` batches there ahead of the loop; `state_dict()` is that of the
-    batch that the loop has. The arrays are committed to their device. Without JAX's 64-bit mode, fields of 64
-    bits become 32 bits, as everywhere in JAX.
+    On the CPU, arrays of fields of more than 64 bytes per record share memory with the batch, which is lent
+    until the last of them is freed and the computations that use them have ended: a loop that runs ahead of
+    its computations must wait for them, and one that keeps many batches must copy them (``x + 0``). For other
+    devices, and for several, a Python thread puts `prefetch` batches there ahead of the loop; `state_dict()`
+    belongs to the batch that the loop has. The arrays are committed to their device. Without JAX's 64-bit
+    mode, 64-bit fields become 32-bit, as everywhere in JAX; numbers that 32 bits cannot hold are an error,
+    and floats are rounded, of which a warning tells.
 
-    Text and fields of varying shape are left out, unless they are collated (``collate={"tokens": Pad()}``; of
-    `Ragged`, a pytree `RaggedArray` of two arrays), or a function among the transforms has put an array in
-    their place; other arrays that functions put into a batch must not be written to afterwards, since JAX may
-    use them where they are. What functions return instead of a batch may be any pytree of arrays.
+    Text and fields of varying shape are left out, unless they are collated (``collate={"tokens": Pad()}``;
+    `Ragged` gives a pytree `RaggedArray` of two arrays), or a function among the transforms has put an array
+    in their place. Arrays that functions put into a batch must not be written to afterwards, since JAX may
+    use them in place. What functions return instead of a batch may be any pytree of arrays.
 
     Args:
-        db, split, batch_size, transforms, fields: as those of `apldata.Loader`, which takes `options` too:
+        db, split, batch_size, transforms, fields: as for `apldata.Loader`, which also takes the `options`:
             seed, shuffle, drop_last, threads, ...
-        device: where the arrays shall be, as a device of JAX's or the name of a platform ("cpu", "gpu",
-            "tpu"), whose first device is meant; None: JAX's default device.
+        device: where to put the arrays: a JAX device, or the name of a platform ("cpu", "gpu", "tpu"), which
+            means its first device; None: JAX's default device.
         sharding: makes global arrays instead, whose rows are the processes' batches one after another; a
-            batch has `batch_size` rows of each process. Rows are divided among the devices evenly, so that
-            `drop_last` is advised, and needed with several processes.
+            batch has `batch_size` rows of each process. Rows are divided evenly among the devices, so
+            `drop_last` is advisable, and required with several processes.
         prefetch: batches that are put on the device ahead of the loop; one more may be on its way. 0: none.
-        label_dtype: such as ``"int32"``: what whole-number targets are converted to; None: as they are
-            stored.
-        rank, world: of this process, among those that share an epoch; None: as jax.distributed says, if that
-            has been initialised or there is a sharding, else as torchrun, MPI or Slurm say.
+        label_dtype: the type to which whole-number targets are converted, such as ``"int32"``; None: as they
+            are stored.
+        rank, world: the number of this process, and how many share an epoch; None: as jax.distributed says,
+            if it has been initialised or there is a sharding, otherwise as torchrun, MPI or Slurm say.
 
     Raises:
-        InvalidError: a field that was named is text or of varying shape; or batches cannot be divided as the
-            sharding wants, which is told at the start if it can be known. And what `apldata.Loader` raises.
+        InvalidError: a named field is text or of varying shape; a whole number does not fit the type that it
+            gets; or batches cannot be divided as the sharding requires, which is reported at the start if it
+            can be known. Others as `apldata.Loader`.
     """
 
     @names_checked(LoaderOptions)
@@ -119,6 +128,7 @@ class DataLoader(Loader):
         if self._places_ahead:
             self._depth = prefetch
             transforms = [*transforms, self._placement]
+        _warn_of_rounding(store, fields)
         super().__init__(
             store, split, batch_size, transforms=transforms, fields=fields, rank=rank, world=world, **options
         )
@@ -217,6 +227,7 @@ class _Placement:
         relabelled = name in self._labels
         view = lent_view(batch, name) if self.lends and not relabelled else None
         if view is not None:
+            _check_range(name, batch[name])
             array = jax.dlpack.from_dlpack(view)
             if view.lent:
                 lent.append(array)
@@ -225,8 +236,10 @@ class _Placement:
         if isinstance(value, list):
             return None
         if isinstance(value, RaggedArray):
+            _check_range(name, value.values)
             return RaggedArray(self._put(value.values), self._put(value.offsets))
         whole = relabelled and value.dtype.kind in "iu"  # labels that were mixed are not
+        _check_range(name, value, self._dtype if whole else None)
         return self._put(value.astype(self._dtype) if whole else value)
 
     def _put(self, value: Any) -> jax.Array:
@@ -236,6 +249,58 @@ class _Placement:
             return jax.make_array_from_process_local_data(self._target, np.asarray(value))
         except ValueError as error:
             raise _undivided(len(value), self._target, f": {error}") from error
+
+
+def _rounds() -> bool:
+    """Does f64 become f32?"""
+    return bool(jax.dtypes.canonicalize_dtype(np.float64) != np.float64)
+
+
+def _warn_of_rounding(store: Store, fields: Iterable[str] | None) -> None:
+    wanted = store.schema.names if fields is None else list(fields)
+    rounded = [f.name for f in store.schema if f.name in wanted and f.dtype == "f64"]
+    if rounded and _rounds():
+        warnings.warn(
+            f"{store.path}: JAX rounds f64 to f32 (fields: {listed_fields(rounded)}): "
+            "set jax_enable_x64 to keep them",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _check_finite(name: str, values: np.ndarray) -> None:
+    """JAX makes infinite what f32 cannot hold."""
+    if not _rounds():
+        return
+    with np.errstate(over="ignore"):
+        lost = np.isfinite(values) & np.isinf(values.astype(np.float32))
+    if lost.any():
+        raise InvalidError(
+            f"field {name}: {values[lost][0]} does not fit float32: set jax_enable_x64, "
+            "or leave the field out of `fields`"
+        )
+
+
+def _check_range(name: str, values: np.ndarray, dtype: np.dtype | None = None) -> None:
+    """JAX wraps whole numbers that do not fit, and makes floats infinite.
+
+    Args:
+        dtype: to which they are converted; None: as they are, which without JAX's 64-bit mode is 32 bits.
+
+    Raises:
+        InvalidError: some do not fit.
+    """
+    if values.dtype == np.float64:
+        _check_finite(name, values)
+    if values.dtype.kind not in "iu":
+        return
+    becomes = jax.dtypes.canonicalize_dtype(dtype or values.dtype)
+    if becomes != values.dtype and jax.numpy.issubdtype(becomes, np.integer):
+        bounds = jax.numpy.iinfo(becomes)
+        advice = "choose another label_dtype" if becomes == dtype else "set jax_enable_x64"
+        check_holds(
+            name, values, becomes, (bounds.min, bounds.max), f"{advice}, or leave the field out of `fields`"
+        )
 
 
 def _label_dtype(dtype: Any) -> np.dtype:

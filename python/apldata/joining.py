@@ -18,11 +18,11 @@ def join(
     replace: bool = False,
     append: bool = False,
 ) -> None:
-    """Makes a set of stores, as `apldata join` does: seals a list of them in the directory `path`, below
-    which they lie. No shard is changed, and `Store` opens the set as it opens a store.
+    """Makes a set of stores, as `apldata join` does: seals a list of them in the directory `path`, which must
+    contain them. No shard is changed, and `Store` opens the set like a store.
 
     Args:
-        shards: the paths of the stores, in their order. They have the same fields and classes.
+        shards: the paths of the stores, in their order. They must have the same fields and classes.
         path: the directory of the set.
         replace: replace an existing list.
         append: append the shards to the existing list.

@@ -77,7 +77,7 @@ def _starts(store: Store, split: str | None) -> np.ndarray:
 
 class Source(Datasource):
     """The records of a store or a set, for ``ray.data.read_datasource()``; `read()` is shorter. A read task
-    has a run of blocks that lie one after another, and decodes only the fields that are asked for."""
+    reads consecutive blocks, and decodes only the fields that are asked for."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ def read(
 
     Args:
         path: the store; or a set, or its list.
-        split: of which the records are; None: all.
+        split: the split to read; None: all.
         fields: the fields to decode; None: all.
         options: of ``ray.data.read_datasource()``, such as `override_num_blocks` or `concurrency`.
     """
@@ -160,16 +160,16 @@ def _columns(block: Any, fields: list[Field]) -> dict[str, Any]:
 
 class Sink(Datasink[str | None]):
     """Writes a `ray.data.Dataset` as a set, for ``dataset.write_datasink()``: each write task makes a shard,
-    and at the end the list is sealed. A task that is tried again makes the same shard again. If writing
-    fails, nothing of it is left.
+    and at the end the list is sealed. A task that is retried makes the same shard again. If writing fails,
+    nothing is left behind.
 
     Args:
-        path: the directory of the set, made if need be.
+        path: the directory of the set, created if necessary.
         schema: the fields, as a `Writer` takes them; columns without a field are left out.
-        split: that the records belong to.
-        shard_records: the fewest records of a shard, but for the last; None: as Ray bundles them.
-        replace: replace a set that exists. Once the new list is sealed, shards of the old one that a `Sink`
-            has made are removed.
+        split: the split that the records belong to.
+        shard_records: the fewest records of a shard, except for the last; None: as Ray bundles them.
+        replace: replace a set that exists. Once the new list is sealed, the old list's shards that a `Sink`
+            made are removed.
         options: of the `Writer`, such as `codec`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What an epoch is made of, where that is not each record once."""
+"""What an epoch is made of, if it is not each record once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _MOST_CLASSES = 2**20  # that a dict tells of: all of them, those that do not co
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """A sample of the records, drawn for each epoch from seed and epoch alone: the same on every
-    machine, with any number of threads and ranks. A record that comes more than once is augmented
+    """A sample of the records for each epoch, which depends only on seed and epoch: it is the same on every
+    machine, with any number of threads and ranks. A record that is delivered more than once is augmented
     differently each time.
 
         Sampling("label")                        # classes equally often, each evenly over its records
@@ -32,15 +32,15 @@ class Sampling:
         Sampling("label", replacement=True)      # each draw independent of all others
 
     Args:
-        field: the weights are those of the classes of this field, of one whole number a record; None: of
+        field: weights are for the classes of this field, which has one whole number per record; None: for
             single records.
-        weights: of class 0, 1, ..., or a dict by name or number of a class, others having 0; without `field`,
-            of each record that is read, in the order of ids, or in that of the loader's `ids=` or dataset if
-            it has some; or the name of a field of numbers that has them. None: all alike.
-        replacement: draws are independent of each other. Without: a class comes exactly in proportion to its
-            weight, and each of its records as often as any other, give or take one; single records come at
-            most once.
-        records: deliveries in an epoch; None: as many as there are records to be read.
+        weights: of class 0, 1, ..., or a dict by name or number of a class, in which missing classes have 0.
+            Without `field`: of each record that is read, in the order of ids, or of the loader's `ids=` or
+            dataset if it has one; or the name of a field of numbers that holds the weights. None: all equal.
+        replacement: draws are independent of each other. Without it, a class is drawn exactly in proportion
+            to its weight, and each of its records as often as any other, to within one; single records are
+            drawn at most once.
+        records: deliveries in an epoch; None: as many as there are records to read.
 
     ``apl_sampling`` in ``apl.h`` states the laws exactly.
     """

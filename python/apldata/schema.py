@@ -23,6 +23,23 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(map(plain, all_of[:most])) + more
 
 
+_USUAL = (1, 3, 4)  # numbers of channels
+
+
+def channels_last(shape: tuple[int, ...]) -> bool:
+    """Is it that of images (height, width, channels), even if the height is small enough for a number of
+    channels?"""
+    if len(shape) != 3 or shape[0] in _USUAL:
+        return False
+    return shape[2] in _USUAL or (shape[2] == 2 and shape[0] != 2)
+
+
+def channels_unclear(shape: tuple[int, ...]) -> bool:
+    """May it be that of images with their channels first, and with their channels last?"""
+    few = (2, *_USUAL)
+    return len(shape) == 3 and shape[2] in few and shape[0] in few and not channels_last(shape)
+
+
 @dataclass(frozen=True)
 class Field:
     """A named, typed column of the records.
@@ -37,9 +54,9 @@ class Field:
         codec: how it is stored, with `level`; chosen when the store was made.
         media: the media type of a kept field, such as "image/jpeg": its values are files, stored byte for
             byte as they came; or None. The dtype of such a field is "u8", its shape (-1,).
-        indexed: how many of these are JPEGs with an index, of which crops are decoded without the rest.
+        indexed: how many of these are indexed JPEGs, whose crops are decoded without the rest.
         raw_bytes, stored_bytes: of all values, decoded and as stored.
-        digest: SHA-256 over all values in the order of ids, in hexadecimal.
+        digest: SHA-256 over all values in the order of ids, in hexadecimal; of a set, zeros.
     """
 
     name: str
@@ -58,8 +75,11 @@ class Field:
     @property
     def is_picture(self) -> bool:
         """Is it an image that transforms in C can be applied to: u8, of the shape (channels, height, width)
-        with at most 16 channels, or (height, width)?"""
+        with at most 16 channels, or (height, width)? Not if the channels come last: 1, 3 or 4 in the last
+        dimension, and another number in the first; or 2, and more than 4."""
         if self.dtype != "u8" or len(self.shape) not in (2, 3) or -1 in self.shape:
+            return False
+        if channels_last(self.shape):
             return False
         return (len(self.shape) == 2 or self.shape[0] <= 16) and max(self.shape[-2:]) <= 1 << 15
 
@@ -67,13 +87,14 @@ class Field:
     def is_photo(self) -> bool:
         """Is it an image of any size, from which transforms in C make images of one: a JPEG file, kept as it
         came, or u8 of a shape (channels, height, width) that varies?"""
-        return self.media == "image/jpeg" or (
-            self.dtype == "u8" and len(self.shape) == 3 and -1 in self.shape and self.shape[0] <= 4
-        )
+        if self.media == "image/jpeg":
+            return True
+        varies = self.dtype == "u8" and len(self.shape) == 3 and -1 in self.shape
+        return varies and self.shape[0] <= 4 and not channels_last(self.shape)
 
     @property
     def channels(self) -> int:
-        """Of an image: the first of three dimensions, or 1; of one of any size 3."""
+        """The channels of an image: the first of three dimensions, or 1; 3 for images of any size."""
         if self.is_photo:
             return 3
         return self.shape[0] if len(self.shape) == 3 else 1
@@ -87,6 +108,12 @@ class Field:
         classes = f", {len(self.classes)} classes" if self.classes else ""
         media = f", {self.media}" if self.media else ""
         return f"Field({self.name!r}: {self.type}, {self.mark}{classes}{media})"
+
+
+def field_of(told: dict[str, Any]) -> Field:
+    """A field as the extension tells of it."""
+    known = {name: value for name, value in told.items() if name != "value_bytes"}
+    return Field(**{**known, "digest": told["digest"].hex()})
 
 
 class Schema(tuple[Field, ...]):
@@ -150,9 +177,9 @@ class Schema(tuple[Field, ...]):
 
 @dataclass(frozen=True)
 class Split:
-    """A named subset of the records: `records` of them. One that the source brought is made of the ids
-    `first` ... `first` + `records` - 1; of one from a file, `first` is None, and `rest`, `parent`, `ratio`,
-    `seed`, `stratify`, `group` and `by` ("content", "key", "id" or "group") tell how it was made."""
+    """A named subset of the records: `records` of them. A split of the source has the ids `first` ... `first`
+    + `records` - 1; for one from a file, `first` is None, and `rest`, `parent`, `ratio`, `seed`, `stratify`,
+    `group` and `by` ("content", "key", "id" or "group") say how it was made."""
 
     name: str
     records: int
@@ -194,7 +221,7 @@ class SkippedFile:
 @dataclass(frozen=True)
 class BadBlock:
     """A block that is not as it was written: `block` of `member` has the records `first` ... `first` +
-    `records` - 1, of which those in `bad` cannot be vouched for."""
+    `records` - 1, of which those in `bad` cannot be trusted."""
 
     member: str
     block: int

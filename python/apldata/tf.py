@@ -12,17 +12,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 import numpy as np
-import tensorflow as tf
 
 from . import _core
 from ._arguments import names_checked, some_names, wrong_type
-from ._columns import lent_view, whole_targets
+from ._columns import check_holds, lent_view, whole_targets
 from ._errors import CancelledError, InvalidError
+from ._extras import not_installed
 from ._loader import Loader
 from ._options import DatasetOptions
 from ._ragged import RaggedArray
 from ._source import apply
 from ._store import Store
+
+try:
+    import tensorflow as tf
+except ModuleNotFoundError as error:
+    raise not_installed(error, "tensorflow") from None
 
 __all__ = ["State", "batches", "dataset", "tensors"]
 
@@ -43,32 +48,32 @@ def dataset(
     """The batches of a split as a `tf.data.Dataset`: dicts, the name of each field → tensor of the shape
     (rows, ...).
 
-    Each pass over it is an epoch, and the next pass is the next epoch, also after a pass that was broken off.
-    Passes at the same time are independent, each with a reader of its own. ``len()`` is the number of
-    batches. Batches come decoded, shuffled and augmented, so that nothing but ``prefetch()`` and a cheap
-    ``map()`` need follow, such as ``.map(lambda b: (b["image"], b["label"]))`` for Keras. Text is
-    `tf.string`; a field whose first dimension varies is a `tf.RaggedTensor`. What functions among the
-    transforms return instead of a batch may be any nest of arrays; they are called once more at the start,
-    with a batch that tells the shapes.
+    Each pass over it is an epoch, and the next pass is the next epoch, even after a pass that was broken off.
+    Simultaneous passes are independent, each with a reader of its own. ``len()`` is the number of batches.
+    Batches come decoded, shuffled and augmented, so only ``prefetch()`` and perhaps a cheap ``map()`` need
+    follow, such as ``.map(lambda b: (b["image"], b["label"]))`` for Keras. Text is `tf.string`; a field whose
+    first dimension varies is a `tf.RaggedTensor`. What functions among the transforms return instead of a
+    batch may be any nest of arrays; they are called once more at the start, with a batch from which the
+    shapes are taken.
 
     There is one copy, from the library's buffers to memory that tf.data may keep as long as it likes, and
     tf.data calls Python for each batch; `batches()` does without both.
 
-    The dataset keeps its loader. For `state_dict()`, `close()` and the like make the `apldata.Loader` first
-    and give that as `db`; `State` puts its state into a `tf.train.Checkpoint`. Its state is that after the
-    last batch that tf.data took, which is ahead of the loop if there is a ``prefetch()``; and since a pass
-    may be the rest of an epoch, the length of the dataset is then unknown.
+    The dataset keeps its loader. For `state_dict()`, `close()` and the like, make the `apldata.Loader` first
+    and pass it as `db`; `State` puts its state into a `tf.train.Checkpoint`. That state belongs to the last
+    batch that tf.data took, which is ahead of the loop if there is a ``prefetch()``. Since a pass may be the
+    rest of an epoch, the length of such a dataset is unknown.
 
     Args:
-        db: a `Store`, its directory, or an `apldata.Loader`, which says all else.
-        split, batch_size, fields: as those of `apldata.Loader`, which takes `options` too: seed, transforms,
+        db: a `Store`, its directory, or an `apldata.Loader`, which determines all other options.
+        split, batch_size, fields: as for `apldata.Loader`, which also takes the `options`: seed, transforms,
             shuffle, drop_last, threads, ...
-        label_dtype: such as ``"int32"``: what whole-number targets are converted to; None: as they are
-            stored.
+        label_dtype: the type to which whole-number targets are converted, such as ``"int32"``; None: as they
+            are stored.
 
     Raises:
-        InvalidError: a field varies in other dimensions than the first. And what `apldata.Loader` raises;
-            while iterating, that is within an error of TensorFlow.
+        InvalidError: a field varies in dimensions other than the first. Others as `apldata.Loader`; while
+            iterating, they come inside a TensorFlow error.
     """
     fields = some_names("fields", fields)
     if not isinstance(db, Loader):
@@ -91,9 +96,9 @@ def dataset(
 
 
 def batches(loader: Loader, *, label_dtype: Any = None) -> Iterator[dict[str, Any]]:
-    """One epoch of a loader as dicts of eager tensors that are the library's own memory, without a copy: see
-    `tensors()`. A batch is lent until the last of its tensors dies, so that a loop that keeps many must copy
-    them. `label_dtype`: as that of `dataset()`."""
+    """One epoch of a loader as dicts of eager tensors in the library's own memory, without a copy: see
+    `tensors()`. A batch is lent until the last of its tensors is freed, so a loop that keeps many must copy
+    them. `label_dtype` is as for `dataset()`."""
     labels = _Labels(loader.store, label_dtype)
     for batch in loader:
         yield {name: labels.cast(name, _tensor(batch, name)) for name in batch}
@@ -101,7 +106,7 @@ def batches(loader: Loader, *, label_dtype: Any = None) -> Iterator[dict[str, An
 
 
 class State(tf.train.experimental.PythonState):
-    """Where a loader stands, as a part of a checkpoint.
+    """The position of a loader, as a part of a checkpoint.
 
         loader = apldata.Loader("db", "train", 512, seed=1)
         checkpoint = tf.train.Checkpoint(model=model, data=apldata.tf.State(loader))
@@ -112,7 +117,7 @@ class State(tf.train.experimental.PythonState):
     ``prefetch()`` of tf.data the loader's state is ahead of the loop.
 
     Args:
-        loader: an `apldata.Loader`; a dataset of its is made by ``dataset(loader)``.
+        loader: an `apldata.Loader`; ``dataset(loader)`` makes a dataset of it.
     """
 
     def __init__(self, loader: Loader) -> None:
@@ -148,19 +153,29 @@ class _Labels:
 
     def __init__(self, store: Store, dtype: Any) -> None:
         try:
-            self._dtype = None if dtype is None else tf.as_dtype(dtype)
+            self._dtype: Any = None if dtype is None else tf.as_dtype(dtype)
         except TypeError:
             raise wrong_type("label_dtype", "a dtype of TensorFlow's or NumPy's, or None", dtype) from None
         self._names: frozenset[str] = frozenset() if dtype is None else frozenset(whole_targets(store))
 
     def cast(self, name: str, value: Any) -> Any:
         """A tensor, converted if it is such a target, and has not been mixed."""
-        return tf.cast(value, self._dtype) if name in self._names and value.dtype.is_integer else value
+        if name not in self._names or not value.dtype.is_integer:
+            return value
+        self._check(name, value.numpy())
+        return tf.cast(value, self._dtype)
 
     def convert(self, name: str, value: Any) -> Any:
         """An array, likewise."""
-        whole = name in self._names and value.dtype.kind in "iu"
-        return value.astype(tf.as_dtype(self._dtype).as_numpy_dtype) if whole else value
+        if name not in self._names or value.dtype.kind not in "iu":
+            return value
+        self._check(name, value)
+        return value.astype(tf.as_dtype(self._dtype).as_numpy_dtype)
+
+    def _check(self, name: str, value: np.ndarray) -> None:
+        to = self._dtype
+        if to.is_integer:
+            check_holds(name, value, to.name, (to.min, to.max), "choose another label_dtype")
 
 
 def _tensor(batch: _core.Batch, name: str) -> Any:
@@ -194,7 +209,7 @@ def _of_rows(array: RaggedArray) -> tf.RaggedTensor:
 
 def _too_uneven(name: str) -> InvalidError:
     return InvalidError(
-        f"field {name} varies in other dimensions than its first, of which no ragged tensor is made: "
+        f"field {name} varies in dimensions other than its first, so it cannot become a ragged tensor: "
         "leave it out of fields, or put an array in its place by a function among the transforms"
     )
 

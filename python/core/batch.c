@@ -307,7 +307,7 @@ static PyObject *leave(PyObject *self, PyObject *args)
     return release(self, NULL);
 }
 
-/* Text and pictures of it are made in Python. */
+/* Text and images of it are made in Python. */
 static PyObject *display(PyObject *self, const char *function)
 {
     PyObject *module = PyImport_ImportModule("apldata._display");

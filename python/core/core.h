@@ -26,7 +26,7 @@
 
 /* What the module owns. */
 struct core_state {
-    PyTypeObject *store, *batch, *view, *reader, *writer;
+    PyTypeObject *store, *batch, *view, *reader, *iterator, *writer;
     PyObject *make_error; /* apldata._errors.make */
     PyObject *no_field;   /* apldata._errors.NoFieldError */
     PyObject *as_array;   /* apldata._arrays.as_array */
@@ -73,6 +73,6 @@ PyObject *core_serve(PyObject *module, PyObject *args);
 /* metrics([(reader, loader, store, split), ...]) -> their metrics: see apl_stats_metrics(). */
 PyObject *core_metrics(PyObject *module, PyObject *args);
 
-extern PyType_Spec store_spec, batch_spec, view_spec, reader_spec, writer_spec;
+extern PyType_Spec store_spec, batch_spec, view_spec, reader_spec, iterator_spec, writer_spec;
 
 #endif

@@ -4,17 +4,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ALIGNMENT = 64 }; /* what JAX and TensorFlow ask of memory that they use where it lies */
 
 struct lease {
     atomic_uint holders;
-    int pid;
-    apl_batch *batch; /* NULL: a copy, which follows the structure, aligned */
+    apl_batch *batch; /* NULL: it is a copy */
+    void *copy;       /* behind the structure, aligned */
 };
-
-_Static_assert(sizeof(struct lease) <= ALIGNMENT, "a copy begins at the next aligned place");
 
 struct lease *lease_new(apl_batch *batch)
 {
@@ -24,21 +21,22 @@ struct lease *lease_new(apl_batch *batch)
         return NULL;
     }
     atomic_init(&lease->holders, 1);
-    lease->pid = (int)getpid();
     lease->batch = batch;
+    lease->copy = NULL;
     return lease;
 }
 
 struct lease *lease_copy(const void *data, size_t bytes)
 {
-    size_t padded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    struct lease *lease =
-        padded < bytes || padded > SIZE_MAX - ALIGNMENT ? NULL : aligned_alloc(ALIGNMENT, ALIGNMENT + padded);
+    const size_t more = sizeof(struct lease) + ALIGNMENT - 1;
+    /* Aligned here: malloc() keeps small pieces at hand, which aligned_alloc() does not. */
+    struct lease *lease = bytes > SIZE_MAX - more ? NULL : malloc(more + bytes);
     if (!lease)
         return NULL;
     atomic_init(&lease->holders, 1);
-    lease->pid = 0;
     lease->batch = NULL;
+    char *behind = (char *)(lease + 1);
+    lease->copy = behind + (ALIGNMENT - (uintptr_t)behind % ALIGNMENT) % ALIGNMENT;
     if (bytes > 0)
         memcpy(lease_memory(lease), data, bytes);
     return lease;
@@ -54,10 +52,7 @@ void lease_end(struct lease *lease)
 {
     if (!lease || atomic_fetch_sub_explicit(&lease->holders, 1, memory_order_acq_rel) != 1)
         return;
-    /* In a child, threads of the parent may have held locks of the pool at the fork: the copy is left to the end of the
-     * process. */
-    if (lease->batch && lease->pid == (int)getpid())
-        apl_batch_release(lease->batch);
+    apl_batch_release(lease->batch); /* in a child, that of a parent's reader does nothing */
     free(lease);
 }
 
@@ -68,5 +63,5 @@ apl_batch *lease_batch(const struct lease *lease)
 
 void *lease_memory(struct lease *lease)
 {
-    return (char *)lease + ALIGNMENT;
+    return lease->copy;
 }

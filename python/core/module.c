@@ -48,6 +48,7 @@ static int exec_module(PyObject *module)
     struct core_state *s = PyModule_GetState(module);
     if (add_type(module, &store_spec, &s->store) < 0 || add_type(module, &batch_spec, &s->batch) < 0 ||
         add_type(module, &view_spec, &s->view) < 0 || add_type(module, &reader_spec, &s->reader) < 0 ||
+        add_type(module, &iterator_spec, &s->iterator) < 0 ||
         add_type(module, &writer_spec, &s->writer) < 0 || add_constants(module) < 0)
         return -1;
     apl_on_retry(tell_of_retry, NULL);
@@ -65,6 +66,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->batch);
     Py_VISIT(s->view);
     Py_VISIT(s->reader);
+    Py_VISIT(s->iterator);
     Py_VISIT(s->writer);
     Py_VISIT(s->make_error);
     Py_VISIT(s->no_field);
@@ -80,6 +82,7 @@ static int clear(PyObject *module)
     Py_CLEAR(s->batch);
     Py_CLEAR(s->view);
     Py_CLEAR(s->reader);
+    Py_CLEAR(s->iterator);
     Py_CLEAR(s->writer);
     Py_CLEAR(s->make_error);
     Py_CLEAR(s->no_field);

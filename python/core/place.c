@@ -1,4 +1,4 @@
-/* What a reader does to pictures, told instead of done: for devices that do it themselves. */
+/* What a reader does to images, told instead of done: for devices that do it themselves. */
 #include "batch.h"
 #include "lease.h"
 #include "reader.h"

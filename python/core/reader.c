@@ -156,21 +156,33 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Waits in slices, between which signals are looked at. -1: a signal's handler has raised. */
-static int wait_next(apl_reader *reader, bool connected, double timeout, apl_batch **batch,
+/* Has a slice of waiting passed, and no more? Where a server has lost its patience, the wait is over, too. */
+static bool is_slice(const struct py_reader *r, apl_status status, const apl_error *err)
+{
+    return status == APL_E_TIMEOUT && (!r->connected || err->sys_errno == ETIMEDOUT);
+}
+
+/* Waits in slices, between which signals are looked at; then the reader is no longer in use. The GIL is let go once, where the batch is
+ * there in time. -1: a signal's handler has raised. */
+static int wait_next(struct py_reader *r, apl_reader *reader, double timeout, apl_batch **batch,
                      apl_status *status, apl_error *err)
 {
     double until = timeout > 0 ? seconds() + timeout : INFINITY;
     for (;;) {
+        bool again;
         Py_BEGIN_ALLOW_THREADS
         *status = apl_reader_next(reader, batch, err);
+        again = is_slice(r, *status, err);
+        if (!again)
+            handle_done(&r->handle);
         Py_END_ALLOW_THREADS
-        if (*status != APL_E_TIMEOUT || (connected && err->sys_errno != ETIMEDOUT))
-            return 0; /* where a server has lost its patience, too */
-        if (PyErr_CheckSignals() < 0)
-            return -1;
-        if (seconds() >= until)
+        if (!again)
             return 0;
+        int raised = PyErr_CheckSignals();
+        if (raised < 0 || seconds() >= until) {
+            reader_done(r);
+            return raised;
+        }
     }
 }
 
@@ -182,28 +194,28 @@ static void tell_whole_wait(apl_error *err, double timeout)
     snprintf(err->message, sizeof err->message, "%.*s", (int)sizeof err->message - 1, text);
 }
 
-static PyObject *next(PyObject *self, PyObject *args)
+PyObject *reader_next(struct core_state *state, PyObject *self, double timeout)
 {
     struct py_reader *r = (struct py_reader *)self;
-    struct core_state *state = core_state_of(self);
-    double timeout = 0;
     apl_batch *batch = NULL;
     apl_status status;
     apl_error err;
-    if (!PyArg_ParseTuple(args, "|d:next", &timeout))
-        return NULL;
     apl_reader *reader = reader_use(r);
-    if (!reader)
-        return NULL;
-    int waited = wait_next(reader, r->connected, timeout, &batch, &status, &err);
-    reader_done(r);
-    if (waited < 0)
+    if (!reader || wait_next(r, reader, timeout, &batch, &status, &err) < 0)
         return NULL;
     if (status == APL_END)
         Py_RETURN_NONE;
     if (status == APL_E_TIMEOUT && timeout > 0)
         tell_whole_wait(&err, timeout);
     return status == APL_OK ? batch_object(state, batch, r->store, r->parts) : core_raise(state, &err);
+}
+
+static PyObject *next(PyObject *self, PyObject *args)
+{
+    double timeout = 0;
+    if (!PyArg_ParseTuple(args, "|d:next", &timeout))
+        return NULL;
+    return reader_next(core_state_of(self), self, timeout);
 }
 
 static PyObject *next_epoch(PyObject *self, PyObject *unused)

@@ -22,6 +22,9 @@ struct py_reader {
 apl_reader *reader_use(struct py_reader *r);
 void reader_done(struct py_reader *r);
 
+/* The next Batch of a reader, an object of its type; None: the epoch is over; NULL: an error is set. `timeout`: seconds; 0: for ever. */
+PyObject *reader_next(struct core_state *state, PyObject *self, double timeout);
+
 /* Options of a reader and what they point to. */
 struct reader_call {
     apl_reader_options options;

@@ -197,7 +197,7 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     int tokens;
     long long document_end;
     uint32_t end;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pO!zOO:ingest",
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pO!zpOO:ingest",
                          PyUnicode_FSConverter, &job.source, PyUnicode_FSConverter, &job.db, &w->codec,
                          &w->level, to_u32, &threads, to_u32, &w->block_records, &w->shuffle, to_u64,
                          &w->shuffle_seed, &w->replace, &job.options.partial, &job.options.format, to_u64,
@@ -207,7 +207,7 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
                          &document_end, &job.options.images, &job.options.jpeg_quality,
                          &job.options.resize_short, &job.options.resize_width, &job.options.resize_height,
                          &job.options.max_side, &job.options.orient, &PyList_Type, &map,
-                         &job.options.map_name, &job.progress, &job.notice)) {
+                         &job.options.map_name, &job.options.follow_links, &job.progress, &job.notice)) {
         w->threads = threads;
         job.options.tokens = (apl_dtype)tokens;
         end = (uint32_t)document_end;
@@ -223,8 +223,8 @@ PyDoc_STRVAR(
     ingest_doc,
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
     "format, skip_bad, unchecked, keep_files, more, classes, image_column, label_column, types, outside, "
-    "tokens, chunk, document_end, images, jpeg, (short, width, height, max_side), orient, progress, "
-    "notice)\n\n"
+    "tokens, chunk, document_end, images, jpeg, (short, width, height, max_side), orient, map, map_name, "
+    "follow_links, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
     "str. What they raise cancels and is raised.\n"

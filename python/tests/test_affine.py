@@ -126,7 +126,7 @@ FIELDS: dict[str, Any] = {
 
 def record(number: int, box_format: str) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(number)
-    corners = np.sort(rng.random((1 + number % 4, 2, 2)), axis=1) * [60, 48]
+    corners = np.sort(rng.random((1 + number % 4, 2, 2)), axis=1) * [84, 72] - 12  # also beyond the image
     boxes = corners.reshape(-1, 4).astype(np.float32)
     if box_format == "XYWH":
         boxes[:, 2:] -= boxes[:, :2]
@@ -157,6 +157,10 @@ def test_masks_and_boxes_follow(box_format: str, tmp_path: Path) -> None:
         (
             [Resize((24, 30)), RandomRotation((-15, -15), center=(4, 9))],
             [v2.Resize((24, 30)), v2.RandomRotation((-15, -15), center=(4, 9))],
+        ),
+        (
+            [Resize((48, 60)), RandomFlip(1.0), RandomRotation((40, 40))],
+            [v2.RandomHorizontalFlip(1), v2.RandomRotation((40, 40))],
         ),
     ]
     options: dict[str, Any] = {

@@ -166,3 +166,13 @@ def test_they_are_refused_when_the_loader_is_made(store: apldata.Store) -> None:
         Loader(store, transforms=A.RandomCrop(50, 50))
     with pytest.raises(apldata.InvalidTypeError, match="is a class: write HorizontalFlip"):
         Loader(store, transforms=A.HorizontalFlip)
+
+
+def test_channels_may_come_last_in_low_images(tmp_path: Path) -> None:
+    """16 rows are not 16 channels."""
+    images = np.random.default_rng(0).integers(0, 256, (4, 16, 20, 3), dtype="u1")
+    apldata.convert({"image": images}, tmp_path / "s")
+    (batch,) = apldata.Loader(
+        tmp_path / "s", batch_size=4, shuffle=False, transforms=[A.HorizontalFlip(p=1.0)]
+    )
+    assert np.array_equal(batch["image"], images[:, :, ::-1].transpose(0, 3, 1, 2))

@@ -39,7 +39,7 @@ def refused(error: type[Exception], message: str, call: Any, *args: Any, **optio
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_numbers_of_a_loader(store: Store, name: str) -> None:
-    for value in ("2", 1.5, [3]):
+    for value in ("2", 1.5, [3], True):
         message = rf"^{name} must be an integer.*; got .*\({type(value).__name__}\)"
         refused(InvalidTypeError, message, Loader, store, **{name: value})
     refused(InvalidError, rf"^{name} must be .*; got -1$", Loader, store, **{name: -1})
@@ -225,7 +225,7 @@ def test_classes_by_their_names(tmp_path: Path) -> None:
     [
         (
             {"weight": 0, "mix": [("test", 1)]},
-            "^weight must be a number above 0, or None: .*left out; got 0$",
+            "^weight must be a number above 0, or None: leave out a store .*; got 0$",
         ),
         ({"mix": [("test", 0)]}, r"^mix\[0\]: weight must be a number above 0"),
         ({"mix": [("test", -1)]}, r"^mix\[0\]: weight must be a number above 0"),
@@ -308,3 +308,19 @@ def test_names_of_other_makers(store: Store, tmp_path: Path) -> None:
     )
     refused(InvalidTypeError, "ingest has no argument 'repalce': did you mean 'replace'", apldata.ingest,
             "x", "y", repalce=True)  # fmt: skip
+
+
+def test_lists_of_different_lengths_are_named(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s", {"a": ("f32", (-1, 2))}) as writer:
+        message = (
+            r"^field a must be an array of f32\[-1,2\], its lists of equal lengths; got \[\[1, 2\], \[3\]\]$"
+        )
+        refused(InvalidError, message, writer.append, a=[[1, 2], [3]])
+        writer.append(a=[[1, 2], [3, 4]])
+    refused(
+        InvalidTypeError,
+        "column x: its first row holds lists of lists of different lengths",
+        apldata.convert,
+        [{"x": [[1, 2], [3]]}],
+        tmp_path / "c",
+    )

@@ -100,7 +100,7 @@ def test_refusals(db):
         (
             {"label": Pad()},
             InvalidError,
-            "field label: is u8; pad is for fields of which one dimension varies",
+            "field label: is u8; pad is for fields with one varying dimension",
         ),
         ({"sound": Ragged()}, InvalidError, "field sound: is i16[2,*]; ragged is for fields"),
         ({"tokens": Pad(fill=-1)}, InvalidError, "field tokens: u16 cannot hold fill -1 exactly"),

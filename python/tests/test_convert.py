@@ -169,6 +169,11 @@ def test_classes(tmp_path: Path) -> None:
         ([{"a": True}, {"a": 1}], "bool and int"),
         ([{"a": ["x"]}], "lists of str"),
         ([{"a": [[1], [2, 3]]}], "lists of lists of different lengths"),
+        ({"a": np.array(3)}, "column a must be an array of one value per record; got 3"),
+        (
+            {"train": np.zeros(5), "test": np.zeros(4)},
+            "train 5, test 4; for splits, give each a dict of its co",
+        ),
         ([{"a": 1j}], "complex"),
         ([{"a": decimal.Decimal(1)}], "decimal"),
         ([{"a": object()}], "object"),
@@ -180,7 +185,7 @@ def test_classes(tmp_path: Path) -> None:
         ([], "there are no rows"),
     ],
 )
-def test_what_has_no_type_is_refused(rows: list[Any], told: str, tmp_path: Path) -> None:
+def test_what_has_no_type_is_refused(rows: Any, told: str, tmp_path: Path) -> None:
     with pytest.raises(apldata.Error, match=told):
         made(rows, tmp_path / "db")
     assert left(tmp_path) == []

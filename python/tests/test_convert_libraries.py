@@ -131,7 +131,9 @@ def test_images_of_pillow(tmp_path: Path) -> None:
     mixed = [*grey, (Image.fromarray(pixels(1)), 2)]
     assert types_of(made(mixed, tmp_path / "d"))["image"] == "u8[-1,16,20]"
     palette = [(Image.fromarray(pixels(1)).convert("P"), 1), (Image.fromarray(pixels(1)), 1)]
-    assert types_of(made(palette, tmp_path / "e"))["image"] == "u8[3,16,20]"
+    with pytest.warns(apldata.IngestWarning, match=r"with a palette become colours: of masks.*np\.asarray"):
+        apldata.convert(palette, tmp_path / "e")
+    assert types_of(apldata.Store(tmp_path / "e"))["image"] == "u8[3,16,20]"
     deep = [(Image.fromarray(pixels(1, channels=1).astype(np.uint16)), 1)]
     assert types_of(made(deep, tmp_path / "f"))["image"] == "u16[16,20]"
 
@@ -402,6 +404,30 @@ def test_datasets_of_torch(folder: Path, tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- frames
+
+
+@pytest.mark.parametrize(
+    ("form", "numbers"), [("XYXY", [1, 2, 31, 43]), ("XYWH", [1, 2, 30, 41]), ("CXCYWH", [16, 22.5, 30, 41])]
+)
+def test_boxes_of_torchvision_become_corners(form: str, numbers: list[float], tmp_path: Path) -> None:
+    torch, tv_tensors = pytest.importorskip("torch"), pytest.importorskip("torchvision.tv_tensors")
+    boxes = tv_tensors.BoundingBoxes(torch.tensor([numbers]), format=form, canvas_size=(100, 100))
+    rows = [{"image": pixels(number), "boxes": boxes} for number in range(3)]
+    assert made(rows, tmp_path / "made")[1]["boxes"].tolist() == [[1, 2, 31, 43]]
+    with apldata.Writer(
+        tmp_path / "written", {"boxes": ("f32", (-1, 4)), "pair": ("f32", (2, 1, 4))}
+    ) as writer:
+        writer.append(boxes=boxes, pair=[boxes, boxes])
+    written = apldata.Store(tmp_path / "written")[0]
+    assert written["boxes"].tolist() == [[1, 2, 31, 43]] and written["pair"].tolist() == 2 * [
+        [[1, 2, 31, 43]]
+    ]
+
+
+def test_boxes_that_do_not_know_their_format_stay(tmp_path: Path) -> None:
+    assert made([{"bbox": [[1.0, 2.0, 30.0, 41.0]]}], tmp_path / "made")[0]["bbox"].tolist() == [
+        [1, 2, 30, 41]
+    ]
 
 
 def test_pandas(tmp_path: Path) -> None:

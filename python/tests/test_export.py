@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import apldata
+import apldata.__main__
 
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -63,6 +64,15 @@ def test_one_split(db: Path, tmp_path: Path) -> None:
     assert apldata.export(apldata.Store(db), tmp_path / "x.parquet", split="test") == 10
     apldata.convert(tmp_path / "x.parquet", tmp_path / "again")
     assert {n: s.records for n, s in apldata.Store(tmp_path / "again").splits.items()} == {"test": 10}
+
+
+def test_help_is_for_users(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the command: it used to print the docstring with all of its sections."""
+    monkeypatch.setattr("sys.argv", ["apldata", "export", "--format", "parquet", "--help"])
+    with pytest.raises(SystemExit):
+        apldata.__main__.main()
+    said = capsys.readouterr().out
+    assert "Parquet file" in said and "Args:" not in said
 
 
 def test_files_that_exist_stay(db: Path, tmp_path: Path) -> None:

@@ -283,3 +283,35 @@ def test_loaders_of_torch_take_the_same(db: Path) -> None:
         for k in range(5):
             assert np.array_equal(batch["mask"][k].numpy(), wanted[k]["mask"])
             assert np.array_equal(batch["boxes"][k].numpy(), wanted[k]["boxes"])
+
+
+@pytest.mark.parametrize("moved", [[Resize((50, 60))], [CenterCrop((50, 60))], [Resize((25, 30))]])
+def test_boxes_that_stick_out_are_clamped(tmp_path: Path, moved: list[Any]) -> None:
+    """By a fraction of a pixel, also where nothing of the image is cut off: none of them is dropped."""
+    boxes = np.array([[-0.4, 10, 30, 40], [10, 10, 60.4, 40], [5, 5, 20, 20]], np.float32)
+    fields = {
+        "image": Field("image", "u8", (3, -1, -1)), "boxes": Field("boxes", "f32", (-1, 4), "target"),
+        "labels": Field("labels", "i64", (-1,), "target"),
+    }  # fmt: skip
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=np.zeros((3, 50, 60)), boxes=boxes, labels=[0, 1, 2])
+    steps = [*moved, SanitizeBoundingBoxes()]
+    batch = next(iter(Loader(tmp_path / "db", boxes="boxes", transforms=steps)))
+    scale = batch["image"].shape[3] / 60
+    assert batch["labels"][0].tolist() == [0, 1, 2]
+    assert np.allclose(batch["boxes"][0], np.clip(boxes, 0, 60) * scale)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "shape"),
+    [("boxes", "i64", (-1, 4)), ("boxes", "f64", (-1, 4)), ("bbox", "f32", (4,)), ("boxes", "f32", (3, 4))],
+)
+def test_boxes_of_other_types_are_not_left_in_place(
+    tmp_path: Path, name: str, dtype: str, shape: tuple[int, ...]
+) -> None:
+    fields = {"image": Field("image", "u8", (3, 8, 8)), name: Field(name, dtype, shape, "target")}
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=np.zeros((3, 8, 8)), **{name: np.ones([abs(side) for side in shape])})
+    with pytest.raises(InvalidError, match=rf"leave {name} as it is.*--type {name}=f32\[-1,4\]"):
+        Loader(tmp_path / "db", transforms=[RandomFlip()])
+    Loader(tmp_path / "db", transforms=[RandomFlip(field="image")]).close()

@@ -39,6 +39,24 @@ def test_what_is_stored_is_what_pillow_decodes(folder: Path, tmp_path: Path) -> 
             assert np.array_equal(record["image"], want)
 
 
+@pytest.mark.parametrize("form", [None, "raw"])
+def test_a_store_in_its_own_source_is_no_source(folder: Path, form: str | None) -> None:
+    """It was a class without images, or a record, when the store was made again."""
+    digests = []
+    for _ in range(2):
+        apldata.ingest(folder, folder / "db", format=form, replace=True)
+        with apldata.Store(folder / "db") as store:
+            digests.append((len(store), store.content_digest, store.info["source_digest"]))
+    assert digests[0] == digests[1] and digests[0][0] == 12
+
+
+def test_a_folder_that_becomes_a_store_is_read(folder: Path) -> None:
+    """It has no store yet."""
+    apldata.ingest(folder, folder / "cat")
+    with apldata.Store(folder / "cat") as store:
+        assert len(store) == 12
+
+
 def test_loaders_resize_what_is_stored(folder: Path, tmp_path: Path) -> None:
     apldata.ingest(folder, tmp_path / "db")
     loader = Loader(tmp_path / "db", batch_size=12, shuffle=False, transforms=[Resize(32), CenterCrop(32)])
@@ -77,3 +95,13 @@ def test_files_that_were_skipped_are_listed(folder: Path, tmp_path: Path) -> Non
         assert store.info["skipped"] == 1 and store.schema["image"].media == "image/jpeg"
     with pytest.warns(apldata.IngestWarning, match="at the quality asked for"):
         apldata.ingest(folder, tmp_path / "db", skip_bad=3, jpeg=50, replace=True)
+
+
+def test_links_are_followed_if_asked_for(folder: Path, tmp_path: Path) -> None:
+    subset = tmp_path / "subset"
+    (subset / "dog").mkdir(parents=True)
+    (subset / "cat").symlink_to(folder / "cat")
+    (subset / "dog" / "1.png").symlink_to(folder / "dog" / "00.png")
+    with pytest.raises(apldata.SourceError, match=r"cat is a symbolic link.*follow_links=True"):
+        apldata.ingest(subset, tmp_path / "db")
+    assert apldata.ingest(subset, tmp_path / "db", follow_links=True).records == 7

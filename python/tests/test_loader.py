@@ -1,11 +1,11 @@
-"""Loader: order, epochs, states, receipts, threads, functions in Python."""
+"""Loader: order, epochs, states, receipts, functions in Python."""
 
 from __future__ import annotations
 
 import json
 import os
 import pickle
-import threading
+import sys
 import time
 import warnings
 from typing import Any
@@ -231,46 +231,29 @@ def test_receipts_of_parts_add_up(store: Store) -> None:
     assert f"{(int(first['sum'], 16) + int(rest['sum'], 16)) % 2**128:032x}" == whole["sum"]
 
 
-def test_many_threads_draw_from_one_loader(store: Store) -> None:
-    for transforms in FUNCTIONS:
-        with Loader(store, "train", 8, threads=2, transforms=transforms) as loader:
-            for _ in range(3):
-                iterator, seen = iter(loader), []
-
-                def draw(iterator: Any = iterator, seen: list[int] = seen) -> None:
-                    for batch in iterator:
-                        seen.extend(batch.ids.tolist())
-
-                crew = [threading.Thread(target=draw) for _ in range(4)]
-                for thread in crew:
-                    thread.start()
-                for thread in crew:
-                    thread.join()
-                assert sorted(seen) == list(range(TRAIN))
+def test_no_python_runs_for_a_batch(store: Store) -> None:
+    with Loader(store, "train", 8, threads=1) as loader:
+        iterator, calls = iter(loader), []
+        rows = next(iterator).rows  # which the loader has a part in
+        sys.setprofile(lambda frame, event, arg: calls.append(frame.f_code) if event == "call" else None)
+        try:
+            for batch in iterator:
+                rows += len(batch["image"])
+        finally:
+            sys.setprofile(None)
+        assert [code.co_name for code in calls] == ["_end", "_finish"] and rows == TRAIN
+        assert loader.state_dict()["finished"] and next(iterator, None) is None
 
 
-def test_closing_wakes_who_waits(store: Store) -> None:
-    for transforms in ([], [lambda batch: time.sleep(0.3)]):
-        loader, raised = Loader(store, "train", 8, threads=1, transforms=transforms), []
-        held = [next(iter(loader))]
-
-        def draw(loader: Loader = loader, raised: list[Any] = raised) -> None:
-            try:
-                while True:
-                    for _ in loader:
-                        pass
-            except Exception as error:
-                raised.append(error)
-
-        thread = threading.Thread(target=draw)
-        thread.start()
-        time.sleep(0.1)
-        loader.close()
-        thread.join(2)
-        assert not thread.is_alive()
-        assert isinstance(raised[0], (apldata.CancelledError, ValueError))
-        loader.close()
-        assert all(len(batch["image"]) == batch.rows for batch in held)  # stay valid
+def test_an_iterator_of_before_keeps_its_epoch(store: Store) -> None:
+    with Loader(store, "train", 100, threads=1) as loader:
+        first = iter(loader)
+        assert next(first).epoch == 0 and next(first).epoch == 0
+        loader.load_state_dict(loader.state_dict())
+        second = iter(loader)
+        assert [batch.position for batch in second] == list(range(200, TRAIN, 100))
+        assert [batch.position for batch in first] == list(range(200, TRAIN, 100))
+        assert next(first, None) is None and next(second, None) is None
 
 
 def test_a_closed_loader_says_so(store: Store) -> None:
@@ -430,6 +413,11 @@ def test_half_of_a_launcher_is_told_of(store: apldata.Store, monkeypatch: pytest
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             iter(loader)  # told once
+    with monkeypatch.context() as patched, apldata.Loader(store) as loader:
+        patched.delenv("WORLD_SIZE")
+        patched.setenv("RANK", "3")
+        with pytest.warns(RuntimeWarning, match="RANK is 3 and WORLD_SIZE is not set.*rank=0, world=1"):
+            iter(loader)
     for options, environment in (
         ({"rank": 0, "world": 1}, {}),
         ({}, {"RANK": "0"}),

@@ -174,3 +174,19 @@ def test_those_of_torchvision_become_ours(store: apldata.Store) -> None:
     assert both == [RandomFlip(field=names), Pad(3, FILL, "symmetric", field=names)]
     unequal = [v2.RandomHorizontalFlip(), v2.Pad((1, 0, 2, 0))]
     assert isinstance(resolved(unequal, store.schema)[-1], Wrapped)
+
+
+@pytest.mark.parametrize(("size", "shape"), [(10, (10, 15)), (45, (45, 67)), (20, (20, 30))])
+def test_images_of_one_size_are_resized_by_their_shorter_side(
+    tmp_path: Path, size: int, shape: tuple[int, int]
+) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    import torch
+
+    image = np.random.default_rng(1).integers(0, 256, (3, 20, 30), np.uint8)
+    with Writer(tmp_path / "db", {"image": Field("image", "u8", (3, 20, 30))}) as writer:
+        writer.append(image=image)
+    out = next(iter(Loader(tmp_path / "db", transforms=[Resize(size)])))["image"][0]
+    same = v2.Resize(size)(torch.from_numpy(image)).numpy()
+    assert out.shape == (3, *shape) == same.shape
+    assert np.abs(out.astype(int) - same).max() <= 1

@@ -82,37 +82,6 @@ def test_resize_and_crop_are_torchvisions(db: Path, files: list[bytes]) -> None:
         assert np.abs(image.astype(int) - want).max() <= 3
 
 
-def test_boxes_are_distributed_as_torchvisions(tmp_path: Path) -> None:
-    """Of an image whose red is its column and whose green is its row, the mean colours of a crop tell its
-    middle, and their spread its size: quantiles of ours are those of torchvision's."""
-    v2 = pytest.importorskip("torchvision.transforms.v2")
-    torch = pytest.importorskip("torch")
-    y, x = np.mgrid[:160, :250]
-    pixels = np.stack([x, y + 40, np.full_like(x, 128)], -1).astype(np.uint8)
-    out = io.BytesIO()
-    Image.fromarray(pixels).save(out, "JPEG", quality=100, subsampling=0)
-    with Writer(tmp_path / "db", {"image": FIELDS["image"]}) as writer:
-        for _ in range(1500):
-            writer.append(image=out.getvalue())
-    loader = Loader(tmp_path / "db", batch_size=500, transforms=[RandomResizedCrop(16)], seed=3)
-    ours = np.concatenate([batch["image"].copy() for batch in loader]).astype(float)
-    torch.manual_seed(4)
-    crop, image = v2.RandomResizedCrop(16, antialias=True), torch.from_numpy(pixels.transpose(2, 0, 1).copy())
-    theirs = np.stack([crop(image).numpy() for _ in range(1500)]).astype(float)
-
-    def figures(crops: np.ndarray) -> list[np.ndarray]:
-        across, down = crops[:, 0].mean(1), crops[:, 1].mean(2)
-        width, height = across[:, -1] - across[:, 0], down[:, -1] - down[:, 0]
-        return [across.mean(1), down.mean(1), width, height, width / height, width * height]
-
-    for mine, other in zip(figures(ours), figures(theirs), strict=True):
-        both = np.sort(np.concatenate([mine, other]))
-        distance = np.abs(
-            np.searchsorted(np.sort(mine), both, "right") - np.searchsorted(np.sort(other), both, "right")
-        )
-        assert distance.max() / 1500 < 1.95 * np.sqrt(2 / 1500)  # Kolmogorov and Smirnov: p = 0.001
-
-
 def test_epochs_differ_and_repeat(db: Path) -> None:
     def epochs(threads: int) -> list[np.ndarray]:
         loader = Loader(

@@ -197,6 +197,26 @@ def test_where_tells_large_numbers_apart(keyed):
     assert keyed.where(key=[7.0, 8.5]).tolist() == [0]
 
 
+def test_where_compares_numbers_exactly_and_refuses_what_is_no_text(tmp_path):
+    rows = {
+        "f": np.array([0.1, 0.5, 2.0], "f4"), "i": np.array([2**53, 2**53 + 1, 7]), "text": ["1", "a", "b"],
+    }  # fmt: skip
+    apldata.convert(rows, tmp_path / "db")
+    with apldata.Store(tmp_path / "db") as store:
+        assert store.where(f=0.1).tolist() == [0] and store.where(f=[2, np.float32(0.5)]).tolist() == [1, 2]
+        assert store.where(i=[2**53 + 1, 0.5]).tolist() == [1]
+        assert store.where(i=float(2**53)).tolist() == [0]
+        with pytest.raises(apldata.InvalidTypeError, match="text must be text, or a function; got 1"):
+            store.where(text=1)
+        for wrong in ({"i": "7"}, {"i": None}, {"i": [7, "2"]}, {"i": 1j}, {"f": "x"}, {"f": [np.str_("2")]}):
+            with pytest.raises(apldata.InvalidTypeError, match="must be a number, a list of such, or a func"):
+                store.where(**wrong)
+        for never in (2**70, 7.5, [float("nan"), -(2**64)]):
+            with pytest.raises(apldata.InvalidError, match="i must be a number that i64 can hold; got"):
+                store.where(i=never)
+        assert store.where(i=[]).size == 0 and store.where(f=2**70).size == 0
+
+
 def test_a_dict_is_not_made_into_a_weight_for_each_of_too_many_numbers(keyed):
     with pytest.raises(apldata.InvalidError, match=f"below 1048576; there is a key of {2**64 - 1}"):
         Loader(keyed, sampling=Sampling("key", {7: 1}))

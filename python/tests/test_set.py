@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import subprocess
@@ -74,6 +75,16 @@ def test_a_set_is_the_merged_store(tmp_path: Path, shuffle: bool, mixed: bool) -
             for store in (many, one)
         ]
         assert every[0] == every[1]
+
+
+def test_digests_are_those_of_the_shards(pair: tuple[Path, Path]) -> None:
+    """As the docstrings say: the set's is not the merged store's, and fields have none."""
+    many, one = (Store(str(path)) for path in pair)
+    shards = b"".join(
+        bytes.fromhex(Store(str(pair[0] / f"s{i}")).content_digest) for i in range(len(RECORDS))
+    )
+    assert many.content_digest == hashlib.sha256(shards).hexdigest() != one.content_digest
+    assert {field.digest for field in many.schema} == {"0" * 64}
 
 
 @pytest.mark.parametrize("threads", [0, 2])

@@ -55,6 +55,19 @@ def links(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def test_pages_are_told_and_broken_well(build: ModuleType) -> None:
+    """What is done to the theme's pages, for those who hear them and on narrow screens."""
+    given = '<p role="heading">A</p><aside class="sidebar-drawer"><aside class="toc-drawer">'
+    heard = build.named_regions(given)
+    assert heard == (
+        '<p role="heading" aria-level="2">A</p><aside class="sidebar-drawer" aria-label="Pages">'
+        '<aside class="toc-drawer" aria-label="On this page">'
+    )
+    code = '<span class="pre">--skip-bad</span> <span class="pre">N</span>'
+    assert build.whole_words(code) == code.replace('"pre"', '"pre whole"')
+    assert build.whole_words(f'<span class="pre">{"x" * 31}</span>').count("whole") == 0
+
+
 # --------------------------------------------------------------------------------------------- notebooks
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import apldata
-import apldata._store
+import apldata._reading
 from apldata import Store
 
 ALL = 1300  # records of the drawn store, of which the last 300 are "test"
@@ -148,7 +148,7 @@ def test_to_numpy_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         writer.extend(**columns)
     store = Store(tmp_path / "s")
     at_once = store.to_numpy()
-    monkeypatch.setattr(apldata._store, "_COPY_FROM", 1000)
+    monkeypatch.setattr(apldata._reading, "_COPY_FROM", 1000)
     pieces = store.to_numpy()
     for arrays in (at_once, pieces):
         assert np.array_equal(arrays["x"], columns["x"]) and arrays["name"] == columns["name"]

@@ -382,3 +382,17 @@ def test_values_of_varying_shape_are_collated(tmp_path: Path) -> None:
     for batch in apldata.tf.batches(apldata.Loader(db, batch_size=8, collate=collate, shuffle=False)):
         assert batch["tokens"][0].numpy().tolist() == tokens(0).tolist()
         break
+
+
+def test_labels_that_label_dtype_cannot_hold_are_refused(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", [apldata.Field("label", "i64", (), "target")]) as writer:
+        writer.append(label=256)
+    loader = apldata.Loader(tmp_path / "s", batch_size=1)
+    with pytest.raises(
+        apldata.InvalidError, match="field label: 256 does not fit uint8: choose another label_d"
+    ):
+        next(apldata.tf.batches(loader, label_dtype="uint8"))
+    (batch,) = apldata.tf.batches(apldata.Loader(tmp_path / "s", batch_size=1), label_dtype="uint16")
+    assert batch["label"].dtype == tf.uint16 and batch["label"].numpy().tolist() == [256]
+    with pytest.raises(Exception, match="field label: 256 does not fit uint8"):
+        next(iter(apldata.tf.dataset(tmp_path / "s", batch_size=1, label_dtype="uint8")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,3 +203,44 @@ def test_values_of_varying_shape_are_collated(tmp_path: Any) -> None:
     collate = {"tokens": apldata.Pad()}
     first = next(iter(DataLoader(db, batch_size=8, collate=collate, fields=["tokens"], as_dict=True)))
     assert set(first) == {"tokens", "tokens_lengths", "tokens_mask"}
+
+
+def test_whole_numbers_of_targets_become_int64(tmp_path: Path) -> None:
+    """Those of small columns, which are copies, and of large ones, in all types."""
+    types = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"]
+    sizes = {"small": (), "large": (100,)}
+    fields = [
+        apldata.Field(f"{size}_{name}", name, shape, mark="target")
+        for name in types
+        for size, shape in sizes.items()
+    ]
+    with apldata.Writer(tmp_path / "s", fields) as writer:
+        for row in range(10):
+            writer.append(**{f.name: np.full(f.shape, row + 100) for f in fields})
+    with DataLoader(tmp_path / "s", batch_size=10, num_workers=1) as loader:
+        (batch,) = list(loader)
+    for field in fields:
+        expected = torch.full((10, *field.shape), 100) + torch.arange(10).reshape(-1, *[1] * len(field.shape))
+        assert getattr(batch, field.name).dtype == torch.int64 and getattr(batch, field.name).equal(expected)
+
+
+@pytest.mark.parametrize("shape", [(), (100,), (-1,)], ids=["small", "large", "varying"])
+def test_targets_that_int64_cannot_hold_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """They used to become negative."""
+    torch_parts = pytest.importorskip("apldata.torch")
+    fields = [apldata.Field("x", "f32"), apldata.Field("hash", "u64", shape, mark="target")]
+    row = np.full([max(n, 3) for n in shape], 2**63 - 1, np.uint64)
+    with apldata.Writer(tmp_path / "s", fields) as writer:
+        writer.append(x=0, hash=row)
+        writer.begin("test")
+        writer.append(x=0, hash=row + np.uint64(2))
+    (batch,) = DataLoader(tmp_path / "s", 1, split="train")
+    assert batch.hash[0].dtype == torch.int64 and batch.hash[0].eq(2**63 - 1).all()
+    refused = "field hash: 9223372036854775809 does not fit int64, .*: leave the field out"
+    with pytest.raises(apldata.InvalidError, match=refused):
+        next(iter(DataLoader(tmp_path / "s", 1, split="test")))
+    with pytest.raises(apldata.InvalidError, match=refused):
+        torch_parts.Dataset(tmp_path / "s", "test")[0]
+    if shape != (-1,):  # which no device takes
+        with pytest.raises(apldata.InvalidError, match=refused):
+            torch_parts.DeviceLoader(tmp_path / "s", "test", 1, device="cpu")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import time
 from typing import Any
 
 import pytest
-from memory_tools import resident
+from memory_tools import resident, resources
 
 from apldata import Normalize
 
@@ -28,9 +27,9 @@ def test_nothing_leaks_in_10000_batches(store_path: str, functions: list[Any]) -
             assert len(images) == len(labels)
         if epoch in (19, 99):
             gc.collect()
-            marks.append((resident(), len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))))
-    (memory, *counts), (memory_after, *counts_after) = marks
-    assert counts == counts_after
+            marks.append((resident(), resources()))
+    (memory, before), (memory_after, after) = marks
+    assert after - before == set()
     assert memory_after - memory < 4 << 20
 
 
@@ -41,12 +40,10 @@ def test_loaders_come_and_go(store_path: str) -> None:
         next(iter(DataLoader(store_path, 64)))
 
     once()
-    gc.collect()
-    before = len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+    before = resources()
     for _ in range(20):
         once()
-    gc.collect()
-    assert (len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))) == before
+    assert resources() - before == set()
 
 
 _PROGRAM = """
@@ -76,6 +73,6 @@ def test_control_c(store_path: str) -> None:
         sent = time.monotonic()
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 1
+        assert time.monotonic() - sent < 10
     assert child.wait(10) == 0
     child.stdout.close()

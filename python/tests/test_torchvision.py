@@ -470,9 +470,10 @@ def test_images_of_varying_shape(tmp_path: Path) -> None:
         assert {min(image.shape[1:]) for image in next(iter(loader))["image"]} == {16}
 
 
-def test_channels_last_as_stored(tmp_path: Path) -> None:
-    image = np.random.default_rng(1).integers(0, 256, (20, 24, 28, 3), dtype=np.uint8)
-    with apldata.Writer(tmp_path / "s", {"image": ("u8", (24, 28, 3))}) as writer:
+@pytest.mark.parametrize("shape", [(24, 28, 3), (12, 14, 2)])
+def test_channels_last_as_stored(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    image = np.random.default_rng(1).integers(0, 256, (20, *shape), dtype=np.uint8)
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", shape)}) as writer:
         writer.begin("test")
         writer.extend(image=image)
     assert np.array_equal(

@@ -318,6 +318,44 @@ def test_messages_name_the_fields(scenes: str, tmp_path: Path) -> None:
         Store(tmp_path / "s").moments(field="photo")
 
 
+@pytest.mark.parametrize("shape", [(16, 16, 3), (2, 9, 4), (-1, -1, 3), (8, -1, 1), (16, 16, 2)])
+def test_channels_that_come_last_are_not_taken_for_the_height(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """Such images were flipped by reversing their colours."""
+    with apldata.Writer(tmp_path / "s", {"photo": ("u8", shape), "label": "u8"}) as writer:
+        writer.append(photo=np.zeros([abs(side) for side in shape]), label=1)
+    last = r"no field is an image.*; of field photo the channels come last, and should come first"
+    for use in (lambda: Loader(tmp_path / "s", transforms=[RandomFlip()]), Store(tmp_path / "s").moments):
+        with pytest.raises(apldata.NotFoundError, match=last):
+            use()
+    with pytest.raises(apldata.Error, match=r"photo is u8.*; its channels come last, and should come first"):
+        Loader(tmp_path / "s", transforms=[RandomFlip(field="photo")])
+
+
+def test_channels_may_be_few_and_small(tmp_path: Path) -> None:
+    """Where the first and the last dimension may be channels, the first is taken, and convert() says so."""
+    with pytest.warns(
+        apldata.IngestWarning, match=r"column photo: u8\[3,5,4\]: transforms take the first dim"
+    ):
+        apldata.convert({"photo": np.zeros((2, 3, 5, 4), "u1")}, tmp_path / "s")
+    Loader(tmp_path / "s", transforms=[RandomFlip()]).close()
+    for shape in ((2, 5, 7), (16, 5, 6), (1, 28, 28)):
+        apldata.convert({"photo": np.zeros((2, *shape), "u1")}, tmp_path / "s", replace=True)
+        Loader(tmp_path / "s", transforms=[RandomFlip()]).close()
+
+
+def test_per_picture_names_the_records_whose_shapes_differ(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, -1, -1))}) as writer:
+        for height in (8, 8, 9):
+            writer.append(image=np.zeros((3, height, 7)))
+    told = r"field image: .* \(3, 8, 7\) of record 0, \(3, 9, 7\) of record 2: crop or resize them to one"
+    each = apldata.PerPicture(lambda picture: picture)
+    with (
+        Loader(tmp_path / "s", transforms=[each], shuffle=False) as loader,
+        pytest.raises(apldata.InvalidError, match=told),
+    ):
+        next(iter(loader))
+
+
 def test_per_picture(store: Store, pictures: np.ndarray) -> None:
     def albumentations_style(*, image: np.ndarray) -> dict[str, np.ndarray]:
         assert image.shape == (32, 32, 3) and image.flags.c_contiguous

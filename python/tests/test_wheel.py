@@ -54,7 +54,8 @@ def test_contents_and_size(wheel: Path, inside: Path, capsys: pytest.CaptureFixt
     names = {str(f.relative_to(inside)) for f in inside.rglob("*") if f.is_file()}
     for name in ("__init__.py", "_core.pyi", "_ingest.pyi", "py.typed", "bin/apldata", "bin/aplingest"):
         assert f"apldata/{name}" in names
-    assert not [n for n in names if n.endswith((".c", ".h", ".o", ".a")) or "test" in n]
+    ours = [n for n in names if not n.startswith("apldata/sources/")]
+    assert not [n for n in ours if n.endswith((".c", ".h", ".o", ".a")) or "test" in n]
     with capsys.disabled():
         sizes = {f.name: f.stat().st_size for f in elf_files(inside)}
         told = ", ".join(f"{name} {size / 1e6:.2f}" for name, size in sizes.items())
@@ -85,6 +86,22 @@ def test_bill_of_materials(wheel: Path, inside: Path) -> None:
     if "purl" in parts["zstd"]:  # it is known where libraries came from
         assert all(c["version"] and c["purl"] for c in bom["components"] if "ziglang" not in c["name"])
         assert len(list((inside / "apldata/licenses").iterdir())) == len(parts)
+
+
+def test_libcsv_can_be_replaced(inside: Path) -> None:
+    """Under the LGPL: it is a file of its own, beside its licence; a wheel to pass on has its source."""
+    (file,) = inside.glob("apldata-*.dist-info/sboms/*.cdx.json")
+    names = [c["name"].removeprefix("lib") for c in json.loads(file.read_text())["components"]]
+    if "csv" not in names:
+        pytest.skip("the wheel has no libcsv")
+    (library,) = (inside / "apldata/lib").glob("libcsv.so.*")
+    (user,) = (inside / "apldata/lib").glob("libaplingest-*.so")
+    assert f"[{library.name}]" in output("readelf", "-d", user)
+    assert "csv_parse" not in output("nm", "-D", "--defined-only", user)
+    assert list(inside.glob("apldata-*.dist-info/licenses/NOTICE"))
+    assert "LESSER" in (inside / "apldata/licenses/csv.txt").read_text().upper()
+    if (inside / "apldata/licenses/compiler-rt.txt").exists():  # made from pinned sources
+        assert {"libcsv.c", "csv.h"} <= {f.name for f in (inside / "apldata/sources/csv").iterdir()}
 
 
 def test_extensions_export_nothing_but_their_init(inside: Path) -> None:

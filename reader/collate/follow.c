@@ -219,8 +219,8 @@ static apl_status move_boxes(struct worker *w, const struct job *job, unsigned i
     const apl_transform *t = &w->spec->options.transforms[image];
     const struct geometry *g = &w->geometry[k];
     struct warps warps;
-    boxes_follow(g, t->box_format, boxes, n, boxes);
     TRY(draw_warps(w, job, image, k, &warps, err));
+    boxes_follow(g, t->box_format, warps.count > 0, boxes, n, boxes);
     for (unsigned i = 0; i < warps.count; i++)
         boxes_warp(&warps.all[i], g->plan.window.width, g->plan.window.height, t->box_format, boxes, n);
     return APL_OK;

@@ -62,12 +62,9 @@ static void add_need(const struct worker *w, const struct job *job, unsigned f, 
         need[f] = bytes.all + COLUMN_END;
 }
 
-uint64_t need_reserve(const struct worker *w, struct job *job, bool regardless)
+uint64_t need_reserve(const struct worker *w, const struct job *job, bool regardless)
 {
     size_t need[POOL_MAX_COLUMNS] = {0};
-    if (!w->spec->options.bounded)
-        return 0;
-    job->made = NULL; /* nothing yet */
     for (unsigned f = 0; f < w->spec->schema->count; f++)
         if (grows(w, f))
             add_need(w, job, f, need);

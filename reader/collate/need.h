@@ -4,8 +4,8 @@
 
 #include "worker.h"
 
-/* Reserves memory for them, where it is bounded; of a batch whose blocks are in, by the thread that is about to collate it, without the reader's
- * lock. `regardless`: also if there is no room. Returns 0, or the number of bytes that do not fit. */
-uint64_t need_reserve(const struct worker *w, struct job *job, bool regardless);
+/* Reserves memory for them: of a reader whose batches are bounded, and of a batch whose blocks are in, by the thread that is about to
+ * collate it, without the reader's lock. `regardless`: also if there is no room. Returns 0, or the number of bytes that do not fit. */
+uint64_t need_reserve(const struct worker *w, const struct job *job, bool regardless);
 
 #endif

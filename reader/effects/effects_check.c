@@ -103,7 +103,8 @@ static apl_status check_erase_value(const char *field, unsigned channels, const 
 {
     bool bytes = t->dtype == APL_U8;
     if (t->erase == APL_ERASE_NOISE && bytes)
-        return fail(err, APL_E_INVALID, "field %s: u8 cannot be erased by normal noise: set dtype to a float",
+        return fail(err, APL_E_INVALID,
+                    "field %s: u8 cannot be erased by normal noise: set dtype to a float (Python: ToFloat32)",
                     field);
     for (unsigned c = 0; t->erase != APL_ERASE_NOISE && c < channels; c++) {
         bool holds = bytes ? t->erase_value[c] >= 0 && t->erase_value[c] <= 255 : isfinite(t->erase_value[c]);

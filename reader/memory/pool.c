@@ -1,10 +1,11 @@
 /* Memory for batches: see pool.h. */
 #include "pool_columns.h"
 
+#include "forks.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, const apl_allocator *allocator,
                       uint64_t most_bytes)
@@ -18,7 +19,7 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
     p->allocator = allocator ? *allocator : columns_own_allocator();
     p->most_bytes = most_bytes;
     p->assured = 1;
-    p->pid = (int)getpid();
+    p->forks = forks_so_far();
     pthread_mutex_init(&p->lock, NULL);
     return p;
 }
@@ -94,7 +95,7 @@ static void give(struct batch_buffer *b, bool lent);
 static void release(apl_batch *batch)
 {
     struct batch_buffer *b = (struct batch_buffer *)batch;
-    if (b->pool->pid == (int)getpid())
+    if (b->pool->forks == forks_so_far())
         give(b, true);
 }
 

@@ -14,7 +14,7 @@ struct pool {
     size_t row_bytes[POOL_MAX_COLUMNS];
     struct batch_part part[POOL_MAX_PARTS]; /* which they are */
     apl_allocator allocator;                /* called without the lock: it may take its time */
-    int pid;
+    unsigned forks;
     pthread_mutex_t lock; /* of what follows */
     struct batch_buffer *idle;
     unsigned count, lent, assured; /* assured: so many there may be, whatever their bytes */

@@ -57,6 +57,14 @@ static inline const char *subset_split(const struct subset_part *part)
     return part->split ? part->split : part->store->splits[0].name;
 }
 
+/* The number of the split whose mean and deviation images of the part are normalised by: "train", if its store has one, else the one
+ * that its records are of. */
+static inline unsigned subset_training_split(const struct subset_part *part)
+{
+    int train = apl_store_find_split(part->store, "train");
+    return train < 0 ? part->source : (unsigned)train;
+}
+
 static inline uint64_t subset_id(const struct subset *s, uint32_t reference)
 {
     const struct subset_block *b = &s->block[reference / s->stride];

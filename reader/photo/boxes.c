@@ -34,7 +34,7 @@ static void write_corners(apl_box_format format, const struct corners *c, float 
 struct side {
     uint32_t image, from, length, size, window;
     int32_t at;
-    bool flip;
+    bool flip, clamp;
 };
 
 /* NaN stays what it is. */
@@ -46,15 +46,14 @@ static float clamped(float v, uint32_t most)
 /* Flipping makes the right edge the left one. */
 static void follow_side(const struct side *s, float edge[2])
 {
-    bool cropped = s->at != 0 || s->window != s->size;
     for (int i = 0; i < 2; i++) {
         float v = edge[i] - (float)s->from;
         if (s->length != s->image)
             v = clamped(v, s->length);
         if (s->size != s->length)
             v = v * (float)((double)s->size / s->length);
-        v = v - (float)s->at;
-        edge[i] = cropped ? clamped(v, s->window) : v;
+        v -= (float)s->at;
+        edge[i] = s->clamp ? clamped(v, s->window) : v;
     }
     if (!s->flip)
         return;
@@ -100,16 +99,32 @@ void boxes_warp(const struct warp *warp, uint32_t width, uint32_t height, apl_bo
     }
 }
 
-void boxes_follow(const struct geometry *g, apl_box_format format, const float *boxes, size_t n, float *out)
+static bool takes_all(const struct geometry *g)
 {
     const struct crop_plan *p = &g->plan;
-    const struct side across = {g->width,        p->box.left,    p->box.width, p->width,
-                                p->window.width, p->window.left, g->flip};
-    const struct side down = {g->height,        p->box.top,    p->box.height,   p->height,
-                              p->window.height, p->window.top, g->vertical_flip};
+    return p->box.width == g->width && p->box.height == g->height && p->window.left == 0 &&
+           p->window.top == 0 && p->window.width == p->width && p->window.height == p->height;
+}
+
+static bool is_finite(const struct corners *c)
+{
+    return isfinite(c->x[0]) && isfinite(c->x[1]) && isfinite(c->y[0]) && isfinite(c->y[1]);
+}
+
+/* A box that reaches beyond the image is moved as it is, unless a crop cuts it before, or infinity would become NaN. */
+void boxes_follow(const struct geometry *g, apl_box_format format, bool warped, const float *boxes, size_t n,
+                  float *out)
+{
+    const struct crop_plan *p = &g->plan;
+    struct side across = {g->width,        p->box.left,    p->box.width, p->width,
+                          p->window.width, p->window.left, g->flip,      true};
+    struct side down = {g->height,        p->box.top,    p->box.height,    p->height,
+                        p->window.height, p->window.top, g->vertical_flip, true};
     const struct warp affine = {.point = move_by_affine, .map = &g->map};
+    bool later = (g->moved || warped) && takes_all(g);
     for (size_t i = 0; i < n; i++) {
         struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
+        across.clamp = down.clamp = !later || !is_finite(&c);
         follow_side(&across, c.x);
         follow_side(&down, c.y);
         if (g->moved)

@@ -9,10 +9,10 @@
 
 #define BOX_NUMBERS 4
 
-/* n boxes of BOX_NUMBERS numbers each, moved and scaled as the image, clamped to what was taken of it, and flipped as it. `out` may
- * be `boxes`. */
-void boxes_follow(const struct geometry *geometry, apl_box_format format, const float *boxes, size_t n,
-                  float *out);
+/* n boxes of BOX_NUMBERS numbers each, moved and scaled as the image, clamped to what was taken of it, and flipped as it; if all of
+ * it was taken and it is `warped` thereafter, boxes_warp() clamps them. `out` may be `boxes`. */
+void boxes_follow(const struct geometry *geometry, apl_box_format format, bool warped, const float *boxes,
+                  size_t n, float *out);
 
 /* n boxes, moved as an image of this size is; of each comes out the upright one around it, clamped to the image. */
 void boxes_warp(const struct warp *warp, uint32_t width, uint32_t height, apl_box_format format, float *boxes,

@@ -67,7 +67,8 @@ static apl_status check_images_of(const struct spec *spec, const struct blending
         return fail(err, APL_E_INVALID,
                     "field %s: its images may have any size: only a crop of them can be mixed", image->name);
     if (b->how.mixup_alpha > 0 && dtype == APL_U8)
-        return fail(err, APL_E_INVALID, "field %s: MixUp is of floats: set dtype to f32, f16 or bf16",
+        return fail(err, APL_E_INVALID,
+                    "field %s: MixUp is of floats: set dtype to f32, f16 or bf16 (Python: ToFloat32)",
                     image->name);
     for (unsigned f = 0; f < spec->schema->count; f++)
         if (o->follows[f].as != FOLLOW_NOTHING && o->follows[f].image == b->image)

@@ -57,12 +57,14 @@ static apl_status find_axis(const apl_field *f, const apl_collation *asked, unsi
     char text[FIELD_TYPE_TEXT];
     *axis = 0;
     if (f->dtype == APL_UTF8)
-        return fail(err, APL_E_INVALID, "field %s: text is not collated", f->name);
+        return fail(err, APL_E_INVALID,
+                    "field %s: text comes with offsets only; to pad or pack its bytes, store them as u8[-1]",
+                    f->name);
     while (*axis < f->ndim && f->shape[*axis] >= 0)
         ++*axis;
     bool any_axis = asked->how == APL_COLLATE_PAD || asked->how == APL_COLLATE_EDGE_INDEX;
     if (field_varying(f) != 1 || (*axis > 0 && !any_axis))
-        return fail(err, APL_E_INVALID, "field %s: is %s; %s is for fields of which one dimension varies%s",
+        return fail(err, APL_E_INVALID, "field %s: is %s; %s is for fields with one varying dimension%s",
                     f->name, field_type_text(f, text), names[asked->how], any_axis ? "" : ", the first");
     return APL_OK;
 }

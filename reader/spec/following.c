@@ -87,9 +87,10 @@ static apl_status check_boxes(const apl_field *f, const apl_transform *t, apl_er
     if ((unsigned)t->box_format > APL_BOX_CXCYWH)
         return fail(err, APL_E_INVALID, "field %s: boxes of format %u", f->name, (unsigned)t->box_format);
     if (!(t->box_min_size >= 0 && t->box_min_area >= 0))
-        return fail(err, APL_E_INVALID,
-                    "field %s: boxes of which the least side is %g and the least area %g: at least 0",
-                    f->name, t->box_min_size, t->box_min_area);
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: the least side of boxes is %g and their least area %g: both must be at least 0",
+            f->name, t->box_min_size, t->box_min_area);
     if ((t->pad || t->pad_if_needed || transform_pads(t)) && t->pad_mode != APL_PAD_ZERO)
         return fail(err, APL_E_INVALID,
                     "field %s: boxes of images that are padded by reflections or edges: pad with a constant",
@@ -113,8 +114,8 @@ static apl_status resolve_boxes(struct spec *spec, unsigned image, const apl_tra
         const apl_field *f = &spec->schema->fields[field];
         if (!varies_first(f))
             return fail(err, APL_E_INVALID,
-                        "field %s: is %s; with boxes go fields of which the first dimension varies", f->name,
-                        field_type_text(f, text));
+                        "field %s: is %s; the first dimension of fields that go with boxes must vary",
+                        f->name, field_type_text(f, text));
     }
     return APL_OK;
 }

@@ -9,10 +9,25 @@
 #define LONGEST   (1 << 15) /* pixels of a side */
 #define AN_IMAGE  "u8[C,H,W] with C at most %d, u8[*,*,*], u8[H,W], or kept as image/jpeg"
 #define LIST_TEXT 256
+#define HINT_TEXT 160
+
+static bool is_usual_count(int64_t channels)
+{
+    return channels == 1 || channels == 3 || channels == 4;
+}
+
+/* {H, W, C}, as many libraries have images: even if H is small enough for a number of channels. Two are likelier than images two
+ * pixels wide. */
+static bool has_channels_last(const apl_field *f)
+{
+    if (f->dtype != APL_U8 || f->ndim != 3 || is_usual_count(f->shape[0]))
+        return false;
+    return is_usual_count(f->shape[2]) || (f->shape[2] == 2 && f->shape[0] != 2);
+}
 
 bool is_image(const apl_field *f)
 {
-    if (f->dtype != APL_U8 || f->ndim < 2 || f->ndim > 3 || field_varying(f) != 0)
+    if (f->dtype != APL_U8 || f->ndim < 2 || f->ndim > 3 || field_varying(f) != 0 || has_channels_last(f))
         return false;
     return (f->ndim == 2 || f->shape[0] <= APL_MAX_CHANNELS) && f->shape[f->ndim - 2] <= LONGEST &&
            f->shape[f->ndim - 1] <= LONGEST;
@@ -25,7 +40,8 @@ bool is_photo(const apl_field *f)
 
 bool is_varying_image(const apl_field *f)
 {
-    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) > 0 && f->shape[0] <= 4;
+    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) > 0 && f->shape[0] <= 4 &&
+           !has_channels_last(f);
 }
 
 bool is_any_size(const apl_field *f)
@@ -85,9 +101,20 @@ static const char *list_fields(const struct schema *schema, const bool *wanted, 
     return text;
 }
 
+/* The end of an error's line: the first field that would be an image if its channels came first. */
+static const char *hint_last(const struct schema *schema, const bool *wanted, char text[HINT_TEXT])
+{
+    text[0] = '\0';
+    for (unsigned f = 0; f < schema->count && !*text; f++)
+        if ((!wanted || wanted[f]) && has_channels_last(&schema->fields[f]))
+            snprintf(text, HINT_TEXT, "; of field %.64s the channels come last, and should come first",
+                     schema->fields[f].name);
+    return text;
+}
+
 static apl_status find_only(const struct schema *schema, const bool *wanted, unsigned *field, apl_error *err)
 {
-    char list[LIST_TEXT];
+    char list[LIST_TEXT], hint[HINT_TEXT];
     unsigned count = count_images(schema, wanted, 3, field);
     if (count == 0)
         count = count_images(schema, wanted, 2, field);
@@ -103,8 +130,8 @@ static apl_status find_only(const struct schema *schema, const bool *wanted, uns
                     "a transform: image field %.64s is not among the requested fields (%s)",
                     schema->fields[*field].name, *list ? list : "none");
     return fail(err, APL_E_NOTFOUND,
-                "a transform: no field is an image, which is " AN_IMAGE "; the fields are %s",
-                APL_MAX_CHANNELS, list);
+                "a transform: no field is an image, which is " AN_IMAGE "; the fields are %s%s",
+                APL_MAX_CHANNELS, list, hint_last(schema, wanted, hint));
 }
 
 apl_status image_find(const struct schema *schema, const bool *wanted, const char *name, unsigned *field,
@@ -118,8 +145,9 @@ apl_status image_find(const struct schema *schema, const bool *wanted, const cha
         return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s", name);
     const apl_field *f = &schema->fields[found];
     if (!is_image(f) && !is_any_size(f))
-        return fail(err, APL_E_INVALID, "a transform: field %s is %s, not an image, which is " AN_IMAGE,
-                    f->name, field_type_text(f, type), APL_MAX_CHANNELS);
+        return fail(err, APL_E_INVALID, "a transform: field %s is %s, not an image, which is " AN_IMAGE "%s",
+                    f->name, field_type_text(f, type), APL_MAX_CHANNELS,
+                    has_channels_last(f) ? "; its channels come last, and should come first" : "");
     if (wanted && !wanted[found])
         return fail(err, APL_E_INVALID, "a transform: field %s is not among the fields wanted", f->name);
     *field = (unsigned)found;

@@ -5,7 +5,8 @@
 #include "augment.h"
 #include "store.h"
 
-/* An image is u8 of one shape: {C, H, W} with at most APL_MAX_CHANNELS channels, or {H, W}, which is one. */
+/* An image is u8 of one shape: {C, H, W} with at most APL_MAX_CHANNELS channels, or {H, W}, which is one. No image is what has
+ * its channels last: 1, 3 or 4 in the last dimension, and another number in the first; or 2, and more than 4. */
 bool is_image(const apl_field *field);
 
 /* A photo is a JPEG file, kept as it came. */

@@ -7,16 +7,28 @@
 
 #include <math.h>
 
+/* Height and width of all images of the field once they are resized; 0: they differ, or are too large. */
+static void resized_sides(const apl_field *f, const apl_transform *t, unsigned *height, unsigned *width)
+{
+    struct image_shape shape = image_shape(f);
+    uint64_t h = shape.height, w = shape.width, side = t->resize_short;
+    if (t->sizing == APL_SIZING_RESIZE && side && h && w) { /* as crop_plan() has it */
+        uint64_t shorter = h < w ? h : w;
+        h = side * h / shorter;
+        w = side * w / shorter;
+    } else if (t->sizing == APL_SIZING_RESIZE) {
+        h = t->resize_height;
+        w = t->resize_width;
+    }
+    bool fit = t->sizing != APL_SIZING_RANDOM && h <= CROP_LONGEST && w <= CROP_LONGEST;
+    *height = fit ? (unsigned)h : 0;
+    *width = fit ? (unsigned)w : 0;
+}
+
 static apl_status check_pads(const apl_field *f, apl_transform *t, apl_error *err)
 {
-    bool sized = t->sizing == APL_SIZING_RESIZE, plain = t->sizing == APL_SIZING_NONE;
-    struct image_shape shape = image_shape(f);
-    unsigned height = sized   ? t->resize_height
-                      : plain ? shape.height
-                              : 0,
-             width = sized   ? t->resize_width
-                     : plain ? shape.width
-                             : 0;
+    unsigned height, width;
+    resized_sides(f, t, &height, &width);
     for (unsigned side = 0; side < 4; side++)
         if (t->pads[side] > CROP_LONGEST)
             return fail(err, APL_E_INVALID, "field %s: padded by %u pixels; wanted: at most %d", f->name,
@@ -34,8 +46,8 @@ static apl_status check_pads(const apl_field *f, apl_transform *t, apl_error *er
 
 static apl_status check_box(const apl_field *f, apl_transform *t, apl_error *err)
 {
-    range_default(t->area, 0.08, 1);
-    range_default(t->ratio, 3.0 / 4, 4.0 / 3);
+    range_default(t->area, BOX_AREA);
+    range_default(t->ratio, BOX_RATIO);
     if (!range_within(t->area, 1e-9, 1))
         return fail(err, APL_E_INVALID,
                     "field %s: boxes of %g to %g of an image's area; wanted: above 0, to 1", f->name,

@@ -5,6 +5,10 @@
 #include "photo.h"
 #include "spec.h"
 
+/* Of a random resized crop, where none are given: least and most of the area, and of the aspect ratio. */
+#define BOX_AREA  0.08, 1
+#define BOX_RATIO 3.0 / 4, 4.0 / 3
+
 /* An image as it lies in a store: a file, an indexed image, or samples of a shape. */
 struct photo_value {
     const void *data;

@@ -28,6 +28,42 @@ static apl_status check_settings(const apl_field *f, apl_transform *t, apl_error
     return APL_OK;
 }
 
+static bool is_any(const float *values)
+{
+    for (unsigned c = 0; c < APL_MAX_CHANNELS; c++)
+        if (values[c] != 0)
+            return true;
+    return false;
+}
+
+/* {0, 0} stands for the default, which a completed transform holds. */
+static bool is_chosen(const double given[2], double low, double high)
+{
+    return (given[0] != 0 || given[1] != 0) && (given[0] != low || given[1] != high);
+}
+
+/* Settings that would have no effect are those of a caller who wants another. */
+static apl_status check_unused(const apl_field *f, const apl_transform *t, apl_error *err)
+{
+    const struct {
+        bool is_set, has_effect;
+        const char *what, *wanted;
+    } settings[] = {
+        {t->flip_p != 0, t->flip == APL_FLIP_RANDOM, "flip_p", "flip APL_FLIP_RANDOM"},
+        {t->resize_short || t->resize_height || t->resize_width, t->sizing == APL_SIZING_RESIZE,
+         "resize_short, resize_height or resize_width", "sizing APL_SIZING_RESIZE"},
+        {is_chosen(t->area, BOX_AREA) || is_chosen(t->ratio, BOX_RATIO), t->sizing == APL_SIZING_RANDOM,
+         "area or ratio", "sizing APL_SIZING_RANDOM"},
+        {is_any(t->mean) || is_any(t->std), t->scale == APL_SCALE_NORMALISE, "mean or std",
+         "scale APL_SCALE_NORMALISE"},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (settings[i].is_set && !settings[i].has_effect)
+            return fail(err, APL_E_INVALID, "field %s: %s would have no effect: it takes %s", f->name,
+                        settings[i].what, settings[i].wanted);
+    return APL_OK;
+}
+
 static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *err)
 {
     struct image_shape shape = image_shape(f);
@@ -53,6 +89,7 @@ static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *er
 static apl_status check_transform(const apl_field *f, apl_transform *t, apl_error *err)
 {
     TRY(check_settings(f, t, err));
+    TRY(check_unused(f, t, err));
     TRY(check_crop(f, t, err));
     return effects_check(f->name, image_shape(f).channels, t, err);
 }
@@ -86,8 +123,8 @@ static bool take_moments(const struct subset *subset, const char *field, unsigne
     *sum = (struct moments){0};
     for (uint32_t i = 0; i < subset->parts; i++) {
         const apl_store *store = subset->part[i].store;
-        int f = schema_find(&store->manifest.schema, field), train = apl_store_find_split(store, "train");
-        unsigned split = train < 0 ? subset->part[i].source : (unsigned)train;
+        int f = schema_find(&store->manifest.schema, field);
+        unsigned split = subset_training_split(&subset->part[i]);
         const struct moments *m = f < 0 ? NULL : store_moments(store, split, (unsigned)f, channel);
         if (!m || !moments_combine(sum, m))
             return false;

@@ -145,6 +145,8 @@ static unsigned threads_wanted(const struct figures *f, const struct verdict *v)
     const apl_stats *s = &f->s;
     double work = v->loaders ? s->loading : v->consumers ? s->assembling : f->busy;
     double have = v->loaders ? s->loaders : v->consumers ? s->consumers : f->workers;
+    work =
+        fmin(work, have * f->elapsed); /* more was done before the first batch, when nothing waited for it */
     if (f->training < f->elapsed * NOTHING)
         return 0;
     double more = ceil(work / (f->training * FULL) - have);

@@ -9,7 +9,7 @@
 /* Waiting for a smaller part of the time than this is not worth a word. */
 #define LITTLE 0.02
 /* Training that takes a smaller part of the time than this does nothing but take batches: a benchmark. */
-#define NOTHING 0.05
+#define NOTHING 0.1
 /* Threads that have a core for a smaller part of their work than this share it with others. */
 #define CROWDED 0.7
 /* Batches that training takes are not all alike: threads that are busy for more than this part of their time are too few. */

@@ -115,9 +115,10 @@ static void say_limit(struct words *w, const struct figures *f, const struct ver
     if (v->what == APL_BOTTLENECK_PLANNING)
         return;
     if (f->workers > 0 && (v->idle_cores > 0 || v->what == APL_BOTTLENECK_READING)) {
-        say(w, " Another %s would add up to ", kind_of_thread(v));
-        say_rate(w, rate / (v->loaders ? f->s.loaders : v->consumers ? f->s.consumers : f->workers));
-        say(w, ".");
+        double have = v->loaders ? f->s.loaders : v->consumers ? f->s.consumers : f->workers;
+        say(w, " With another %s it could reach ", kind_of_thread(v));
+        say_rate(w, rate * (have + 1) / have);
+        say(w, " at most.");
     } else if (f->workers > 0)
         say(w, " No core is idle for another %s. %s.", kind_of_thread(v), cheaper(f, v->what));
     else
@@ -150,9 +151,8 @@ static void say_training(struct words *w, const struct figures *f)
 static void say_rank(struct words *w, const struct figures *f)
 {
     say(w,
-        "rank %u is slower than the others, which wait for it: ranks advance together. Its own training is "
-        "what "
-        "to look at; a larger queue_depth (now %u) rides out what is not lasting.",
+        "rank %u is slower than the others, which wait for it: ranks advance together. Look at its own "
+        "training; a larger queue_depth (now %u) evens out delays that pass.",
         f->s.slowest_rank, f->s.queue_depth);
 }
 
@@ -207,8 +207,7 @@ static void say_verdict(struct words *w, const struct figures *f, const struct v
         say_memory(w, f);
         return;
     case APL_BOTTLENECK_SERVER:
-        say(w,
-            "training waits for the server that its batches come from: what that waits for is told there.");
+        say(w, "training waits for the server that makes its batches; ask the server what it waits for.");
         return;
     default:
         say_work(w, f, v);

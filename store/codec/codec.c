@@ -1,4 +1,4 @@
-/* The table of codecs, and what they share: falling back, scattering to rows, choosing. */
+/* What codecs share: falling back, scattering to rows, choosing. */
 #include "codec.h"
 
 #include "elements.h"
@@ -46,28 +46,6 @@ void coder_free(struct coder *coder)
     scratch_free(&coder->values);
     scratch_free(&coder->rows);
     free(coder);
-}
-
-/* ----------------------------------------------------------------------------------------------- names */
-
-static const char *const names[CODEC_COUNT] = {"raw", "zstd", "shuffle", "delta", "picture"};
-
-int codec_by_name(const char *name)
-{
-    for (int id = 0; id < CODEC_COUNT; id++)
-        if (strcmp(name, names[id]) == 0)
-            return id;
-    return -1;
-}
-
-const char *codec_name(unsigned id)
-{
-    return id < CODEC_COUNT ? names[id] : id == CODEC_VARYING ? "varying" : NULL;
-}
-
-bool codec_exists(unsigned id)
-{
-    return codec_name(id) != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------ what suits */
@@ -176,6 +154,22 @@ apl_status codec_encode(struct coder *coder, struct codec_choice choice, const s
     }
     if (spec->raw_bytes > 0)
         memcpy(out, raw, spec->raw_bytes);
+    *out_size = spec->raw_bytes;
+    *used = CODEC_RAW;
+    return APL_OK;
+}
+
+apl_status codec_encode_apart(struct coder *coder, struct codec_choice choice, const struct column_spec *spec,
+                              const uint8_t *dims, const uint8_t *values, uint8_t *out, size_t *out_size,
+                              enum codec_id *used, apl_error *err)
+{
+    size_t shapes = varying_shapes_bytes(spec);
+    *used = CODEC_VARYING;
+    TRY(varying_encode_apart(coder->varying, choice.level, spec, dims, values, out, out_size, err));
+    if (*out_size < spec->raw_bytes)
+        return APL_OK;
+    memcpy(out, dims, shapes);
+    memcpy(out + shapes, values, spec->raw_bytes - shapes);
     *out_size = spec->raw_bytes;
     *used = CODEC_RAW;
     return APL_OK;
@@ -302,9 +296,6 @@ static const struct codec_choice candidates[] = {
 /* Of a smaller column no level takes time enough to settle for less. */
 #define WORTHY_OF_HASTE (64u << 10)
 
-/* Trying more than this would keep ingest waiting. */
-#define SAMPLE_BYTES (4u << 20)
-
 static bool worth_trying(struct codec_choice candidate, const struct column_spec *spec)
 {
     struct image_layout layout;
@@ -362,10 +353,10 @@ static struct column_spec sample_of(const struct column_spec *spec)
     bool varies = false;
     for (unsigned d = 0; d < spec->ndim; d++)
         varies |= spec->shape[d] < 0;
-    if (spec->raw_bytes <= SAMPLE_BYTES || spec->records == 0 || varies)
+    if (spec->raw_bytes <= CODEC_SAMPLE_BYTES || spec->records == 0 || varies)
         return sample;
     size_t value_bytes = spec->raw_bytes / spec->records;
-    sample.records = value_bytes < SAMPLE_BYTES ? SAMPLE_BYTES / value_bytes : 1;
+    sample.records = value_bytes < CODEC_SAMPLE_BYTES ? CODEC_SAMPLE_BYTES / value_bytes : 1;
     sample.raw_bytes = sample.records * value_bytes;
     return sample;
 }
@@ -381,8 +372,8 @@ apl_status codec_choose(struct coder *coder, const struct column_spec *spec, con
     if (want_id >= 0 && !codec_suits((enum codec_id)want_id, spec))
         want_id = -1;
     struct column_spec sample = sample_of(spec);
-    bool copies = spec->raw_bytes > SAMPLE_BYTES && varying_suits(spec) &&
-                  varying_front(spec, raw, SAMPLE_BYTES, &sample);
+    bool copies = spec->raw_bytes > CODEC_SAMPLE_BYTES && varying_suits(spec) &&
+                  varying_front(spec, raw, CODEC_SAMPLE_BYTES, &sample);
     size_t bound = codec_bound(&sample);
     uint8_t *out = scratch_reserve(&coder->values, bound + (copies ? sample.raw_bytes : 0));
     if (!out)

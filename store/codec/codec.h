@@ -62,6 +62,9 @@ bool codec_suits(enum codec_id id, const struct column_spec *spec);
 /* The most bytes that encoding can give; never less than raw_bytes. */
 size_t codec_bound(const struct column_spec *spec);
 
+/* Bytes at most, from its first record on, that a column is judged by where CODEC_VARYING suits it, unless that has more. */
+#define CODEC_SAMPLE_BYTES ((size_t)4 << 20)
+
 /* Picks codec and level for a field by encoding one column of it with each that suits, and taking the
  * smallest (the cheaper one where the smaller saves less than 1 %). want_id < 0 and want_level 0 leave the
  * choice open; so does a codec that does not suit such columns, as one may be asked for a whole store.
@@ -75,6 +78,11 @@ apl_status codec_choose(struct coder *coder, const struct column_spec *spec, con
 apl_status codec_encode(struct coder *coder, struct codec_choice choice, const struct column_spec *spec,
                         const uint8_t *raw, uint8_t *out, size_t *out_size, enum codec_id *used,
                         apl_error *err);
+
+/* The same of a column that CODEC_VARYING suits and is chosen for, whose dimensions and values lie apart. */
+apl_status codec_encode_apart(struct coder *coder, struct codec_choice choice, const struct column_spec *spec,
+                              const uint8_t *dims, const uint8_t *values, uint8_t *out, size_t *out_size,
+                              enum codec_id *used, apl_error *err);
 
 /* Decodes into raw[spec->raw_bytes]. APL_E_CORRUPT for bytes that are no encoding of such a column; raw may
  * have been written to by then. */

@@ -82,8 +82,7 @@ static bool take_varying(const struct column_spec *spec, const uint8_t **dims, s
     return true;
 }
 
-/* Bytes of the shapes, which lie before all values. */
-static size_t shapes_bytes(const struct column_spec *spec)
+size_t varying_shapes_bytes(const struct column_spec *spec)
 {
     return spec->records * varying_dims(spec) * 4;
 }
@@ -91,7 +90,7 @@ static size_t shapes_bytes(const struct column_spec *spec)
 bool varying_front(const struct column_spec *spec, const uint8_t *raw, size_t most, struct column_spec *front)
 {
     const uint8_t *dims = raw;
-    size_t shape = varying_dims(spec) * 4, left = spec->raw_bytes - shapes_bytes(spec);
+    size_t shape = varying_dims(spec) * 4, left = spec->raw_bytes - varying_shapes_bytes(spec);
     *front = *spec;
     front->raw_bytes = 0;
     for (size_t i = 0; i < spec->records; i++) {
@@ -115,9 +114,9 @@ bool varying_front(const struct column_spec *spec, const uint8_t *raw, size_t mo
 void varying_copy_front(const struct column_spec *spec, const uint8_t *raw, const struct column_spec *front,
                         uint8_t *out)
 {
-    size_t shapes = shapes_bytes(front);
+    size_t shapes = varying_shapes_bytes(front);
     memcpy(out, raw, shapes);
-    memcpy(out + shapes, raw + shapes_bytes(spec), front->raw_bytes - shapes);
+    memcpy(out + shapes, raw + varying_shapes_bytes(spec), front->raw_bytes - shapes);
 }
 
 /* Room for the sizes of frames of all records, however many planes they have. */
@@ -176,21 +175,22 @@ static size_t count_planes(const struct column_spec *spec, const uint8_t *raw)
     return planes;
 }
 
-apl_status varying_encode(struct varying_codec *v, int level, const struct column_spec *spec,
-                          const uint8_t *raw, uint8_t *out, size_t *size, apl_error *err)
+apl_status varying_encode_apart(struct varying_codec *v, int level, const struct column_spec *spec,
+                                const uint8_t *dims, const uint8_t *values, uint8_t *out, size_t *size,
+                                apl_error *err)
 {
-    const uint8_t *dims = raw;
-    size_t head = spec->records * varying_dims(spec) * 4, at = head, planes = count_planes(spec, raw);
+    size_t head = varying_shapes_bytes(spec), left = spec->raw_bytes - head,
+           planes = count_planes(spec, dims);
     if (planes == SIZE_MAX)
         return fail(err, APL_E_INVALID, "not a column of images");
     uint8_t *entry = out + head;
     size_t end = head + planes * 4, capacity = varying_bound(spec);
-    memcpy(out, raw, head);
+    memcpy(out, dims, head);
     for (size_t i = 0; i < spec->records; i++) {
         struct varying_image image;
-        if (!take_varying(spec, &dims, spec->raw_bytes - at, &image))
+        if (!take_varying(spec, &dims, left, &image))
             return fail(err, APL_E_INVALID, "not a column of images");
-        image.values = (uint8_t *)(uintptr_t)(raw + at);
+        image.values = (uint8_t *)(uintptr_t)values;
         for (size_t p = 0; p < image.planes; p++, entry += 4) {
             size_t frame = 0;
             if (image.plane > 0)
@@ -199,10 +199,17 @@ apl_status varying_encode(struct varying_codec *v, int level, const struct colum
             store_le(entry, frame, 4);
             end += frame;
         }
-        at += image.planes * image.plane;
+        values += image.planes * image.plane;
+        left -= image.planes * image.plane;
     }
     *size = end;
     return APL_OK;
+}
+
+apl_status varying_encode(struct varying_codec *v, int level, const struct column_spec *spec,
+                          const uint8_t *raw, uint8_t *out, size_t *size, apl_error *err)
+{
+    return varying_encode_apart(v, level, spec, raw, raw + varying_shapes_bytes(spec), out, size, err);
 }
 
 /* -------------------------------------------------------------------------------------------- decoding */

@@ -27,12 +27,20 @@ void varying_codec_free(struct varying_codec *v);
 /* Does the column hold such images? */
 bool varying_suits(const struct column_spec *spec);
 
+/* Bytes of the dimensions, which lie before all values. */
+size_t varying_shapes_bytes(const struct column_spec *spec);
+
 /* The most bytes a coded column can have; SIZE_MAX if that is more than a size_t holds. */
 size_t varying_bound(const struct column_spec *spec);
 
 /* Encodes into out[varying_bound()]. */
 apl_status varying_encode(struct varying_codec *v, int level, const struct column_spec *spec,
                           const uint8_t *raw, uint8_t *out, size_t *size, apl_error *err);
+
+/* The same of dimensions and values that lie apart. */
+apl_status varying_encode_apart(struct varying_codec *v, int level, const struct column_spec *spec,
+                                const uint8_t *dims, const uint8_t *values, uint8_t *out, size_t *size,
+                                apl_error *err);
 
 /* Decodes to raw[spec->raw_bytes]. The coded bytes may be anything, and change meanwhile. */
 apl_status varying_decode(struct varying_codec *v, const struct column_spec *spec, const uint8_t *coded,

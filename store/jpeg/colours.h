@@ -16,7 +16,10 @@ struct colour_sums {
     uint64_t images, pixels;
     int64_t sum[COLOURS]; /* of red, green and blue; or of luma and chroma, each less 128 */
     uint64_t squares[COLOURS];
-    int64_t products[COLOURS]; /* COLOURS_YCC: of luma and blue, luma and red, blue and red */
+    /* COLOURS_YCC: of luma and blue, luma and red, blue and red: of the MCUs' means, and over pixels, which stores of before format 1.5 do
+     * not have. */
+    int64_t products[COLOURS], pixel_products[COLOURS];
+    uint64_t with_products; /* images whose products over pixels are known: all that count, or none */
 };
 
 /* Those of one JPEG image, grey or of luma and chroma, by its coefficients and the tables of its components. */

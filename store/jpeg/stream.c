@@ -249,6 +249,14 @@ bool stream_next_scan(struct stream *s, struct cursor *c)
     return true;
 }
 
+bool stream_may_hold(const struct stream *s, const struct cursor *left)
+{
+    const struct frame *f = &s->frame;
+    uint64_t across = (uint64_t)(f->columns - 1) * f->across[0] + 1,
+             down = (uint64_t)(f->rows - 1) * f->down[0] + 1;
+    return across * down <= 8 * (uint64_t)cursor_left(left);
+}
+
 bool stream_is_covered(const struct stream *s)
 {
     return s->covered == (1u << s->frame.components) - 1;

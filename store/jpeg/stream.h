@@ -43,6 +43,10 @@ struct stream {
 /* Reads segments from `c` up to the first byte of the next scan. false: none, or none that is taken. */
 bool stream_next_scan(struct stream *s, struct cursor *c);
 
+/* May what is `left` of a file have the coefficients of its frame? Each block's first takes a bit at least. Asked before memory is reserved
+ * for them: a header of some bytes may say that there are millions. */
+bool stream_may_hold(const struct stream *s, const struct cursor *left);
+
 /* Have all components been in a scan, and all of their coefficients? */
 bool stream_is_covered(const struct stream *s);
 
@@ -52,8 +56,8 @@ bool stream_is_covered(const struct stream *s);
 bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, struct buffer *plain,
                    struct buffer *pads);
 
-/* Is the file whole, sequential and of the kind that is taken? Then a decoder that takes its header decodes it without a
- * warning; otherwise it may give one. False too if memory is short. */
+/* Is the file whole and of the kind that is taken? Then a decoder that takes its header decodes it without a warning;
+ * otherwise it may give one. False too if memory is short. */
 bool stream_is_sound(const uint8_t *file, size_t size);
 
 /* Does the file end here? */

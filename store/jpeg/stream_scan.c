@@ -108,9 +108,15 @@ bool stream_is_sound(const uint8_t *file, size_t size)
     struct stream s = {.scans = 0};
     struct cursor c = cursor_over(file, size);
     struct buffer plain = {.data = NULL}, pads = {.data = NULL};
+    struct blocks blocks = {.memory = {NULL, 0}};
     bool ok = true;
-    while (ok && (s.scans == 0 || !stream_is_covered(&s)))
-        ok = stream_next_scan(&s, &c) && !s.is_progressive && stream_decode(&s, &c, NULL, &plain, &pads);
+    while (ok && (s.scans == 0 || !stream_is_covered(&s))) {
+        bool first = s.scans == 0;
+        ok = stream_next_scan(&s, &c) && (!first || stream_may_hold(&s, &c)) &&
+             (!first || !s.is_progressive || blocks_reserve(&blocks, &s.frame, true)) &&
+             stream_decode(&s, &c, s.is_progressive ? &blocks : NULL, &plain, &pads);
+    }
+    blocks_free(&blocks);
     buffer_free(&plain);
     buffer_free(&pads);
     return ok && stream_ends(&c);

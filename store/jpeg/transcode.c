@@ -41,7 +41,7 @@ static bool read_scans(struct transcoder *t, struct cursor *c, struct file_parts
     while (s->scans == 0 || !stream_is_covered(s)) {
         const uint8_t *begin = c->at;
         bool first = s->scans == 0;
-        if (!stream_next_scan(s, c))
+        if (!stream_next_scan(s, c) || (first && !stream_may_hold(s, c)))
             return false;
         parts->header[s->scans - 1] = cursor_over(begin, (size_t)(c->at - begin));
         if (first && !blocks_reserve(&t->blocks, &s->frame, s->is_progressive || !stream_is_covered(s))) {
@@ -283,4 +283,23 @@ apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, str
         return APL_OK;
     *indexed = false;
     return was_short(t, out, begin) || status != APL_OK ? fail_nomem(err) : APL_OK;
+}
+
+apl_status transcode_sums(struct transcoder *t, const uint8_t *file, size_t size, struct colour_sums *sums,
+                          apl_error *err)
+{
+    const struct stream *s = &t->stream;
+    struct cursor c = cursor_over(file, size);
+    struct file_parts parts;
+    struct buffer none = {.failed = false};
+    const uint8_t *tables[BLOCKS_COMPONENTS];
+    apl_status status = APL_OK;
+    *sums = (struct colour_sums){0};
+    if (!read_scans(t, &c, &parts, &status))
+        return was_short(t, &none, 0) || status != APL_OK ? fail_nomem(err) : APL_OK;
+    for (unsigned i = 0; i < s->frame.components; i++)
+        tables[i] = s->tables[s->table_of[i]];
+    if (s->colours != STREAM_RGB)
+        *sums = colours_of_blocks(&t->blocks, tables);
+    return APL_OK;
 }

@@ -25,6 +25,11 @@ void transcoder_free(struct transcoder *t);
 apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, struct buffer *out,
                      bool *indexed, apl_error *err);
 
+/* Sums over the colours of a JPEG file, from its coefficients; of no image if the file is not taken, or is damaged, or its components
+ * are red, green and blue. Likely errors: APL_E_NOMEM. */
+apl_status transcode_sums(struct transcoder *t, const uint8_t *file, size_t size, struct colour_sums *sums,
+                          apl_error *err);
+
 /* Appends the file, of `file_size` bytes, to `out`: to the byte, or it is an error. Likely errors: APL_E_CORRUPT, APL_E_NOMEM. */
 apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t size, size_t file_size,
                           struct buffer *out, apl_error *err);

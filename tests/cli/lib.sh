@@ -189,3 +189,13 @@ refuses_batch()
     pack x.tar x
     run refused x.tar
 }
+
+# gray: a JPEG of 3 x 2 pixels
+gray()
+{
+    base64 -d <<'END'
+/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////
+////////////////////////////////////////////wAALCAACAAMBAREA/8QAFAABAAAAAAAA
+AAAAAAAAAAAAAf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AH//Z
+END
+}

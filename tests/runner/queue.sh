@@ -1,18 +1,18 @@
 # The jobs of tests/run.sh, of all suites in one queue: no core waits for the end of a suite. As many jobs as there are cores
 # run at a time: more would disturb those that look at what happens in time. Half of them are long ones, which so begin early, beside short ones,
-# as long as there are jobs of both kinds. What is told keeps the order in which jobs were queued.
+# as long as there are jobs of both kinds. One of those that mostly wait, for what they made hang, runs beside them. What is told keeps the order in which jobs were queued.
 
 cores=$(nproc)
 at_most=$cores
 commands=() needs=() kinds=() made=() # of each job: what it runs, what must be ready, its kind, and what it makes ready
 ended=() told=0
-build=() long=() short=() # jobs that have not begun, by kind
-long_running=0
+build=() long=() short=() idle=() # jobs that have not begun, by kind
+long_running=0 idle_running=0
 declare -A running=() # process to job
 declare -A targets=() # of make, for each flavour
 declare -A ready=()
 
-# queue KIND NEEDS COMMAND...: a function to run when what it NEEDS is ready; KIND is build, long or short
+# queue KIND NEEDS COMMAND...: a function to run when what it NEEDS is ready; KIND is build, long, short or idle
 queue()
 {
     local job=${#commands[@]}
@@ -69,6 +69,15 @@ is_ready() # JOB
     for need in ${needs[$1]}; do [ -n "${ready[$need]-}" ] || return 1; done
 }
 
+# tally KIND CHANGE: how many run
+tally()
+{
+    case $1 in
+    long) long_running=$((long_running + $2)) ;;
+    idle) idle_running=$((idle_running + $2)) ;;
+    esac
+}
+
 # begin KIND: the first job of that kind that is ready
 begin()
 {
@@ -79,7 +88,7 @@ begin()
         is_ready "$job" || continue
         run_job "$job" &
         running[$!]=$job
-        [ "$1" != long ] || long_running=$((long_running + 1))
+        tally "$1" 1
         unset "waiting[$i]"
         return
     done
@@ -106,7 +115,7 @@ end() # PROCESS
     local job=${running[$1]}
     unset "running[$1]"
     ended[job]=1
-    [ "${kinds[job]}" != long ] || long_running=$((long_running - 1))
+    tally "${kinds[job]}" -1
     [ -z "${made[job]-}" ] || ready[${made[job]}]=1
     while [ -n "${ended[told]-}" ]; do
         tell_all "$logs/.result.$told"
@@ -119,7 +128,8 @@ run_jobs()
 {
     local process
     while true; do
-        while [ ${#running[@]} -lt $at_most ] && begin_next; do :; done
+        [ $idle_running -gt 0 ] || begin idle
+        while [ $((${#running[@]} - idle_running)) -lt "$at_most" ] && begin_next; do :; done
         [ ${#running[@]} -gt 0 ] || break
         wait -n -p process "${!running[@]}"
         end "$process"

@@ -44,6 +44,13 @@ function logarithmic(low, high, from, to) {
     return v => from + (to - from) * Math.log(v / low) / Math.log(high / low);
 }
 
+const pen = document.createElement("canvas").getContext("2d");
+
+function labelWidth(text) {
+    pen.font = "11px system-ui, sans-serif"; /* of style.css */
+    return pen.measureText(text).width;
+}
+
 function label(svg, x, y, anchor, text) {
     return add(svg, "text", {x, y, "text-anchor": anchor}, text);
 }
@@ -54,7 +61,7 @@ function line(svg, kind, x1, y1, x2, y2) {
 
 function tickX(svg, x, text) {
     line(svg, "grid", x, AREA.bottom, x, AREA.bottom + 4);
-    label(svg, Math.min(x, WIDTH - 3 * text.length), AREA.bottom + 15, "middle", text); /* within the chart: a letter takes 6 at most */
+    label(svg, Math.min(x, WIDTH - labelWidth(text) / 2), AREA.bottom + 15, "middle", text);
 }
 
 function tickY(svg, y, text) {

@@ -21,6 +21,8 @@ import libraries
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("cmake", "make", "nasm", "perl", "patch", "readelf")
 LARGEST = 3_500_000
+# libcsv as a file that users may replace, and its source: see NOTICE.
+LGPL = tuple(f"apldata/{n}" for n in ("lib/libcsv.so.3", "licenses/csv.txt", "sources/csv/libcsv.c"))
 
 
 def environment(prefix: Path, compilers: dict[str, str], arch: str, folder: Path) -> dict[str, str]:
@@ -82,6 +84,7 @@ def verified(wheel: Path, arch: str, glibc: str) -> bool:
         *([] if f'"{tag}"' in said.stdout else [f"auditwheel says: {said.stdout}{said.stderr}"]),
         *([] if wheel.stat().st_size <= LARGEST else [f"it is larger than {LARGEST:,} bytes"]),
         *([] if any(".dist-info/sboms/" in name for name in names) else ["it has no bill of materials"]),
+        *(f"it lacks {name}, which the LGPL asks for" for name in LGPL if name not in names),
     ]
     print(f"wheels: {wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB", *faults, sep="; ", flush=True)
     return not faults

@@ -1,6 +1,8 @@
-"""How each library is built: as a static archive for shared objects, with what APL uses of it and no more.
+"""How each library is built: as a static archive for shared objects, with what APL uses of it and no more;
+or as a shared one where the licence lets users replace it.
 
-A recipe is a function named as its library, of a Build; it leaves lib/lib*.a and include/ in the prefix.
+A recipe is a function named as its library, of a Build; it leaves lib/lib*.a or lib/lib*.so, and include/ in
+the prefix.
 """
 
 import os
@@ -46,6 +48,21 @@ class Build:
             objects.append(self.source / f"{Path(file).stem}.o")
             self.run(self.environment["CC"], *FLAGS.split(), *flags, "-c", file, "-o", objects[-1])
         self.archive(name, objects)
+
+    def share(self, name: str, soname: str, file: str) -> None:
+        """A shared library of one file, with the names by which any build of it is known."""
+        library = self.prefix / f"lib/lib{name}.so"
+        library.parent.mkdir(parents=True, exist_ok=True)
+        library.with_suffix(".a").unlink(missing_ok=True)
+        shared = ["-shared", "-fvisibility=default", f"-Wl,-soname,{soname}", "-Wl,-z,relro,-z,now", "-s"]
+        self.run(self.environment["CC"], *FLAGS.split(), *shared, "-o", library, file)
+
+    def keep_source(self, name: str, *files: str) -> None:
+        """For licences that ask for the source beside the binary."""
+        to = self.prefix / "sources" / name
+        to.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            shutil.copy(self.source / file, to)
 
     def archive(self, name: str, objects: list[Path]) -> None:
         library = self.prefix / f"lib/lib{name}.a"
@@ -146,7 +163,7 @@ def isal(b: Build) -> None:
     what = [f"host_cpu={b.arch}", "units=igzip crc", "lib"]
     b.run("make", "-s", f"-j{b.jobs}", "-f", "Makefile.unx", *tools, *what)
     b.archive("isal", sorted((b.source / "bin").rglob("*.o")))
-    b.headers("include/igzip_lib.h", below="isa-l")
+    b.headers("include/igzip_lib.h", "include/crc.h", below="isa-l")
 
 
 def jansson(b: Build) -> None:
@@ -185,8 +202,10 @@ def gif(b: Build) -> None:
 
 
 def csv(b: Build) -> None:
-    b.compile("csv", ["libcsv.c"])
+    """A shared library beside its source: under the LGPL, users may replace it."""
+    b.share("csv", "libcsv.so.3", "libcsv.c")
     b.headers("csv.h")
+    b.keep_source("csv", "libcsv.c", "csv.h", "COPYING.LESSER")
 
 
 def boost_math(b: Build) -> None:

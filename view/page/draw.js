@@ -35,6 +35,21 @@ function cut(text, most) {
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
+/* As much of a text as fits into a width of a chart. */
+function fitted(text, width) {
+    const letters = [...text];
+    let shown = text;
+    while (labelWidth(shown) > width && letters.pop())
+        shown = `${letters.join("")}…`;
+    return shown;
+}
+
+/* From one number to another, in words; `unit` is in the plural. */
+function extent(s, unit = "") {
+    const units = unit && ` ${s.most === 1 && s.least === 1 ? unit.slice(0, -1) : unit}`;
+    return s.distinct === 1 ? `always ${short(s.least)}${units}` : `${short(s.least)} to ${short(s.most)}${units}`;
+}
+
 function bytes(n) {
     const units = ["B", "kB", "MB", "GB", "TB"];
     let unit = 0;
@@ -127,6 +142,34 @@ function paged(parent, what, perPage, draw) {
 
 /* --------------------------------------------------------------------------------------------- a record */
 
+/* Boxes of a record, as left, top, right and bottom in pixels of its image; none of a field where some do not fit into the image. */
+function boxesOf(record) {
+    const fits = ([left, top, right, bottom]) =>
+        0 <= left && left <= right && right <= record.width && 0 <= top && top <= bottom && bottom <= record.height;
+    return view.fields.flatMap((field, i) => {
+        const text = /^[fiu]\d+\[\*,4\]$/.test(field.type) ? record.values[i] : null;
+        const rows = text ? text.replace(/ \.\.\. .*/s, "").split("\n").map(row => row.split(" ").map(Number)) : [];
+        return rows.every(fits) ? rows : [];
+    });
+}
+
+function largePicture(parent, record) {
+    const frame = add(parent, "div", {class: "large"}), boxes = boxesOf(record);
+    const within = add(frame, "div", {class: "within"});
+    picture(within, record, Math.min(320, innerWidth - 80), `image of record ${record.id}`);
+    if (!boxes.length)
+        return;
+    const svg = document.getElementById("figure").content.querySelector("svg").cloneNode(false);
+    svg.setAttribute("viewBox", `0 0 ${record.width} ${record.height}`);
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("aria-label", boxes.length === 1 ? "its box" : `its ${count(boxes.length)} boxes`);
+    for (const [x, y, right, bottom] of boxes)
+        for (const kind of ["under", "box"])
+            add(svg, "rect", {class: kind, x, y, width: right - x, height: bottom - y});
+    within.append(svg);
+    add(parent, "p", {class: "facts"}, "Boxes are drawn as left, top, right and bottom.");
+}
+
 let dialog = null, shownIds = [], shownId = null;
 
 function fillRecord() {
@@ -135,7 +178,7 @@ function fillRecord() {
     dialog.querySelector("h2").textContent = `Record ${record.id}`;
     body.replaceChildren();
     if (record.image)
-        picture(add(body, "div", {class: "large"}), record, Math.min(320, innerWidth - 80), `image of record ${record.id}`);
+        largePicture(body, record);
     const list = add(body, "dl");
     const splits = record.splits.map(i => view.splits[i].name).join(", ");
     const pair = (name, value) => {
@@ -191,7 +234,7 @@ function showRecord(id) {
 function choice(parent, label, options) {
     const wrap = add(parent, "label", {}, `${label} `), select = add(wrap, "select");
     for (const [value, text] of options)
-        add(select, "option", {value}, text);
+        add(select, "option", {value, title: text}, cut(text, 60));
     return select;
 }
 
@@ -261,11 +304,25 @@ function ticks(low, high, whole = false) {
     return list.length < 3 && finer < step ? multiples(finer, low, high) : list;
 }
 
-function drawHistogram(parent, title, what, s) {
+/* Every mark, or every second or third, so that what is written at them does not run together. */
+function apart(marks, x) {
+    const wide = 8 + Math.max(0, ...marks.map(v => labelWidth(short(v))));
+    const each = marks.length > 1 ? Math.ceil(wide / (x(marks[1]) - x(marks[0]))) : 1;
+    return marks.filter((_, i) => (i - Math.floor((marks.length - 1) % each / 2)) % each === 0);
+}
+
+function binName(s, i) {
+    const from = s.from + i * s.step;
+    return s.whole ? extent({least: from, most: from + s.step - 1, distinct: s.step}).replace("always ", "") :
+        `from ${short(from)}`;
+}
+
+/* `of` says what is counted, where that is not records but several values of each. */
+function drawHistogram(parent, title, what, s, of = "") {
     const outside = s.far ? ` ${count(s.far)} beyond ${short(s.from)} to ${short(s.to)} are not drawn.` : "";
     const svg = chart(parent, title, `${short(s.least)} to ${short(s.most)}, median ${short(s.quarters[1])}, mean ${short(s.mean)}, ` +
-        `deviation ${short(s.deviation)}.${outside}`);
-    const most = Math.max(1, ...s.bins), low = s.whole ? s.from - 0.5 : s.from, high = s.whole ? s.to + 0.5 : s.to;
+        `deviation ${short(s.deviation)}.${of}${outside}`);
+    const most = Math.max(1, ...s.bins), low = s.whole ? s.from - 0.5 : s.from, high = s.whole ? low + s.bins.length * s.step : s.to;
     const x = linear(low, high > low ? high : low + 1, AREA.left, AREA.right), y = linear(0, 1.05 * most, AREA.bottom, AREA.top);
     for (const v of ticks(0, 1.05 * most, true))
         tickY(svg, y(v), v >= 10000 ? `${short(v / 1000)}k` : count(v));
@@ -273,13 +330,13 @@ function drawHistogram(parent, title, what, s) {
     s.bins.forEach((n, i) => {
         const bar = add(svg, "rect", {class: "bar", x: AREA.left + i * width, y: y(n), width: Math.max(0.5, width - 1),
             height: AREA.bottom - y(n)});
-        add(bar, "title", {}, `${s.whole ? short(s.from + i) : `from ${short(s.from + i * (s.to - s.from) / s.bins.length)}`}: ${count(n)}`);
+        add(bar, "title", {}, `${binName(s, i)}: ${count(n)}`);
     });
-    for (const v of high > low ? ticks(s.from, s.to, s.whole) : [])
+    for (const v of high > low ? apart(ticks(s.from, s.to, s.whole), x) : [])
         tickX(svg, x(v), short(v));
     if (!(high > low))
         tickX(svg, x(low + 0.5), short(low));
-    titles(svg, what, "records");
+    titles(svg, what, of ? "values" : "records");
 }
 
 function examples(parent, ids) {
@@ -307,7 +364,7 @@ function drawClasses(parent, sums) {
     const x = linear(0, Math.max(1, ...sums), left, right);
     sums.forEach((n, c) => {
         const y = 6 + row * c;
-        const name = label(svg, left - 6, y + 12, "end", cut(className(c), 18));
+        const name = label(svg, left - 6, y + 12, "end", fitted(className(c), left - 8));
         add(name, "title", {}, className(c));
         add(svg, "rect", {class: "bar", x: left, y: y + 2, width: Math.max(0.5, x(n) - left), height: row - 5});
         label(svg, x(n) + 5, y + 12, "start", count(n));
@@ -379,11 +436,16 @@ function showSplits(parent) {
 
 /* ----------------------------------------------------------------------------------------------- images */
 
-function meanFigure(parent, title, src, caption, alt = title) {
-    const {width, height} = view.means, times = Math.max(1, Math.floor(192 / Math.max(width, height)));
+/* The size of all images, if they have one. */
+function oneSize() {
+    const {width, height} = view.sizes || {};
+    return width?.distinct === 1 && height?.distinct === 1 ? {width: width.least, height: height.least} : null;
+}
+
+function meanFigure(parent, title, src, caption, alt = title, box = 192) {
     const figure = add(parent, "figure");
     add(figure, "h3").append(title);
-    add(figure, "img", {src, alt, width: width * times, height: height * times, class: "enlarged"});
+    picture(figure, {image: src, ...(oneSize() || view.means)}, box, alt).classList.add("enlarged");
     if (caption)
         add(figure, "figcaption", {}, caption);
 }
@@ -391,15 +453,16 @@ function meanFigure(parent, title, src, caption, alt = title) {
 function showImages(parent) {
     const section = add(parent, "section", {"aria-label": "Images"});
     add(section, "h2", {}, "Images");
-    if (view.sizes && view.sizes.width.distinct === 1 && view.sizes.height.distinct === 1)
-        add(section, "p", {class: "facts"}, `All images have ${pixels(view.sizes.width.least, view.sizes.height.least)}.`);
+    if (oneSize())
+        add(section, "p", {class: "facts"}, `${view.sizes.width.count === 1 ? "The image has" : "All images have"} ` +
+            `${pixels(oneSize().width, oneSize().height)}.`);
     else if (view.sizes) {
         const plots = add(section, "div", {class: "plots"});
         drawHistogram(plots, "Widths", "pixels", view.sizes.width);
         drawHistogram(plots, "Heights", "pixels", view.sizes.height);
         drawHistogram(plots, "Aspect ratios", "width divided by height", view.sizes.aspect);
     }
-    if (!view.means)
+    if (!view.means || view.means.images < 2)
         return;
     const means = add(section, "div", {class: "means"});
     meanFigure(means, "Mean image", view.means.mean, `Of ${plural(view.means.images, "image")}, each scaled to ` +
@@ -411,7 +474,7 @@ function showImages(parent) {
     const small = add(section, "div", {class: "means small"});
     view.means.classes.forEach((src, c) => {
         if (src)
-            meanFigure(small, cut(className(c), 24), src, "", `mean image of ${className(c)}`);
+            meanFigure(small, cut(className(c), 24), src, "", `mean image of ${className(c)}`, 96);
     });
 }
 
@@ -424,15 +487,21 @@ function unitOf(field) {
 
 function describe(field) {
     if (view.classes && field === view.fields[view.class_field])
-        return view.class_count === 1 ? "1 class" : `${count(view.class_count)} classes`;
+        return (view.class_count === 1 ? "1 class" : `${count(view.class_count)} classes`) + (view.class_exact ? "" : " seen");
     const numbers = field.numbers, lengths = field.lengths;
     if (numbers && numbers.count)
-        return numbers.distinct === 1 ? `always ${short(numbers.least)}` :
-            `${short(numbers.least)} to ${short(numbers.most)}, ${plural(numbers.distinct, "different value")}`;
+        return extent(numbers) + (numbers.distinct === 1 ? "" : `, ${plural(numbers.distinct, "different value")}`) +
+            (field.per_record ? ` among ${field.per_record} of each record` : "");
     if (lengths)
-        return `${short(lengths.least)} to ${short(lengths.most)} ${unitOf(field)}` +
+        return extent(lengths, unitOf(field)) +
             (field.distinct ? `, ${plural(field.distinct, "different value")}` : "");
     return "";
+}
+
+/* What a histogram of numbers counts, if that is not records. */
+function counts(field) {
+    return field.per_record ? ` Of ${field.per_record} values of each record, spread evenly over it.` :
+        field.type.includes("[") ? " Of all values of the records." : "";
 }
 
 function showFields(parent) {
@@ -452,7 +521,7 @@ function showFields(parent) {
         if (field.lengths && field.lengths.distinct > 1)
             drawHistogram(plots, `Lengths of ${field.name}`, unitOf(field), field.lengths);
         if (field.numbers && field.numbers.distinct > 1)
-            drawHistogram(plots, `Values of ${field.name}`, "value", field.numbers);
+            drawHistogram(plots, `Values of ${field.name}`, "value", field.numbers, counts(field));
     }
 }
 
@@ -524,6 +593,10 @@ function showPairs(parent) {
     const section = add(parent, "section", {"aria-label": "Near-duplicates"}), p = view.pairs;
     add(section, "h2", {}, isImages ? "Near-duplicates" : "Duplicates");
     const looked = p.images ? "images that look alike, by a perceptual hash" : "equal inputs";
+    if (view.sampled < 2) {
+        add(section, "p", {}, "There are no two records to compare.");
+        return;
+    }
     if (!p.images && !p.inputs) {
         add(section, "p", {}, "They were not looked for: the inputs are files that are not images.");
         return;
@@ -532,8 +605,9 @@ function showPairs(parent) {
         add(section, "p", {}, `Among the ${plural(view.sampled, "record")} looked at, there are no ${looked}.`);
         return;
     }
-    add(section, "p", {class: "facts"}, `${plural(p.count, "pair")}: ${looked}; ${count(p.equal)} have equal inputs, ` +
-        `${count(p.splits)} lie in different splits` + (view.classes ? `, ${count(p.classes)} have different labels.` : ".") +
+    const told = [[p.images, p.equal, "equal inputs"], [view.splits.length > 1, p.splits, "records of different splits"],
+        [view.classes, p.classes, "different labels"]].filter(([known]) => known).map(([_, n, what]) => `${n ? count(n) : "none"} with ${what}`);
+    add(section, "p", {class: "facts"}, `${plural(p.count, "pair")} of ${looked}${told.length ? `: ${told.join(", ")}` : ""}.` +
         (p.list.length < p.count ? ` The ${count(p.list.length)} that matter most are shown.` : ""));
     paged(section, "pairs", 12, drawPairs)(p.list);
 }
@@ -557,6 +631,10 @@ function drawSuspects(place, suspects) {
 function showSuspects(parent) {
     const section = add(parent, "section", {"aria-label": "Suspicious labels"}), s = view.suspects;
     add(section, "h2", {}, "Suspicious labels");
+    if (s.judged < 2) {
+        add(section, "p", {}, "There are no two images with classes to compare.");
+        return;
+    }
     add(section, "p", {class: "facts"}, `Of the ${count(s.neighbours)} most similar images (by brightness and colours of 8 × 8 cells, among the ` +
         `${plural(s.judged, "record")} looked at), the most frequent class is that of the record itself in ${share(s.agree, 1)}; by chance ` +
         `it would be in ${share(s.chance, 1)}. The nearer these two are, the less this list says. It is a hint where to look, not a verdict.`);

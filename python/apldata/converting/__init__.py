@@ -228,22 +228,22 @@ def convert(
             of torchvision without transforms gives its files as they are. Or a dict of such sources, by the
             names of splits.
         db: the directory of the store, which is created.
-        split: the split that the records belong to, "train" by default; of a source with several splits,
+        split: the split that the records belong to, "train" by default; for a source with several splits,
             which ones to take.
         fields: the columns that become fields: a list; or a dict, from the names of columns to those of
-            fields. Of rows that are tuples, a list names their values.
-        types: types of fields, where those inferred from the first rows would be wrong: a dtype ("f32"),
-            dtype and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of
-            files to keep; "json": its values as text.
-        classes: of fields, the names of their classes: ``{"label": ["cat", "dog"]}``; or a list of fields of
-            text whose values are names of classes: ``["label"]``, for which the source is read twice.
+            fields. If rows are tuples, a list names their values.
+        types: types of fields, if those inferred from the first rows would be wrong: a dtype ("f32"), dtype
+            and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files to
+            keep; "json": its values as text.
+        classes: the names of the classes of fields: ``{"label": ["cat", "dog"]}``; or a list of text fields
+            whose values are names of classes: ``["label"]``, for which the source is read twice.
         missing: what to do if a value is missing (None): None refuses the row, "skip" leaves it out, and a
             dict from fields to values substitutes these.
         keep_bytes: None keeps JPEG files, and re-encodes other images among them as JPEGs of quality 100; if
             most are not JPEGs, all are decoded, and their pixels stored without loss. True keeps all files as
             they are; False decodes all images. Images other than JPEG need Pillow.
-        skip_bad: how many rows with a bad file, such as an image that cannot be decoded, to leave out; they
-            are listed in the store, and the next one is an error.
+        skip_bad: how many rows with a bad file, such as an image that cannot be decoded, to leave out; the
+            store lists them, and the next one is an error.
         check: decode each JPEG image once to check it.
         keep_files: store JPEGs as they came, without an index for crops: see `Writer`.
         workers: processes that make the rows of a dataset with ``__getitem__``, if that is slow. The order of
@@ -254,6 +254,10 @@ def convert(
 
     Types and shapes are inferred from the first 256 rows. A later row that differs is refused, with its
     number and column. Nothing is rounded, except floats for which you choose a narrower type.
+
+    A store does not know the format of bounding boxes. Those of torchvision, `tv_tensors.BoundingBoxes`, are
+    stored as XYXY, which loaders take by default. All others are stored as they are, such as COCO's, of
+    which loaders must be told: ``box_format="XYWH"``.
 
     Returns:
         A summary of what was done.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from ._found import EPOCH, UNITS
-from ._pictures import File, file_of
+from ._images import File, file_of
 from ._told import Chunk, Column, Told, Wishes
 
 _NUMBERS = {pa.int8(): "i8", pa.int16(): "i16", pa.int32(): "i32", pa.int64(): "i64", pa.uint8(): "u8",

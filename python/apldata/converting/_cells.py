@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from .._arguments import shown
+from .._corners import by_corners
 from .._errors import InvalidTypeError
-from ._pictures import File, Picture, file_of, of_pil
+from ._images import DecodedImage, File, file_of, of_pil
 
 
 def _array_of_tensor(tensor: Any) -> np.ndarray:
     """A tensor of torch's, also of bfloat16, for which NumPy needs the package ml_dtypes."""
-    plain = tensor.detach().cpu().contiguous()
+    plain = by_corners(tensor.detach()).cpu().contiguous()
     if str(plain.dtype) == "torch.bfloat16":
         from .._arrays import bfloat16
 
@@ -44,9 +45,9 @@ def is_missing(value: Any) -> bool:
 
 
 def cell(value: Any) -> Any:
-    """A value of a row: None, bool, int, float, str, bytes, an array, a `File`, a `Picture`, a list, or
+    """A value of a row: None, bool, int, float, str, bytes, an array, a `File`, a `DecodedImage`, a list, or
     something that a field cannot hold, as it is."""
-    if type(value) in (bool, int, float, str, bytes, File, Picture):
+    if type(value) in (bool, int, float, str, bytes, File, DecodedImage):
         return value
     if is_missing(value):
         return None
@@ -89,7 +90,7 @@ def flat(row: dict[Any, Any], before: str = "") -> dict[str, Any]:
 
 def _first_name(value: Any) -> str:
     """What the one value of a row, or its first of two, is called."""
-    if isinstance(value, (File, Picture)) or (isinstance(value, np.ndarray) and value.ndim >= 2):
+    if isinstance(value, (File, DecodedImage)) or (isinstance(value, np.ndarray) and value.ndim >= 2):
         return "image"
     return "text" if isinstance(value, str) else "value"
 

@@ -13,10 +13,10 @@ from .._arguments import names, text, wrong_type
 from .._arrays import store_dtype
 from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
-from ..schema import Field, listed
+from ..schema import Field, channels_unclear, listed
 from ._found import found
-from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, picture_of
-from ._pictures import BYTES, File, Picture, is_image, media_of
+from ._images import BYTES, DecodedImage, File, is_image, media_of
+from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
 from ._told import Chunk, Column, Told
 
 Types = Mapping[str, Any] | None
@@ -105,8 +105,9 @@ def check_names(wanted: Asked, columns: Iterable[str]) -> list[str]:
 
 
 def _refuse(column: str, name: str, what: str, rows: int) -> InvalidTypeError:
+    first = "its first row holds" if rows == 1 else f"its first {rows:,} rows hold"
     return InvalidTypeError(
-        f"column {column}: its first {rows:,} rows hold {what}, for which a store has no type: give one, "
+        f"column {column}: {first} {what}, for which a store has no type: give one, "
         f'types={{{name!r}: ...}} ("json" makes text of anything), or choose other columns by fields=[...]'
     )
 
@@ -138,11 +139,17 @@ class _Chooser:
             self.notes.append(f"column {column}: stored as {told.note} ({told.dtype})")
         if told.is_file:
             return self._files(column, name, told, values, self._outside or given.is_file)
-        if any(isinstance(value, Picture) for value in values[:1]):
+        if any(isinstance(value, DecodedImage) for value in values[:1]):
             self.notes.append(
                 f"column {column}: images come without their files: their pixels are stored, without loss"
             )
-        return Numbers(column, self._field(told, name))
+            self._note_palettes(column, values)
+        field = self._field(told, name)
+        if field.dtype == "u8" and channels_unclear(field.shape):
+            self.notes.append(
+                f"column {column}: {field.type}: transforms take the first dimension for the channels"
+            )
+        return Numbers(column, field)
 
     def _completed(self, given: Told, told: Told, values: Column) -> Told:
         """With what the first rows tell."""
@@ -181,18 +188,18 @@ class _Chooser:
         found: Counter[str] = Counter()
         for value in values[:_LOOKED_AT]:
             with suppress(Error):  # making its record will tell
-                if value is not None and not isinstance(value, Picture):
+                if value is not None and not isinstance(value, DecodedImage):
                     found[media_of(bytes_of(value, outside))] += 1
         return found
 
     def _files(self, column: str, name: str, told: Told, given: Column, outside: bool) -> Maker:
         values = files_of(given)
-        pictures = any(isinstance(value, Picture) for value in values)
+        decoded_already = any(isinstance(value, DecodedImage) for value in values)
         medias, keep = self._medias(values, outside), self._wanted.keep_bytes
         are_images = 2 * sum(count for media, count in medias.items() if is_image(media)) > medias.total()
         few = 2 * medias["image/jpeg"] < sum(count for media, count in medias.items() if is_image(media))
         decode = keep is False or (keep is None and (few or "image/jpeg" not in medias))
-        if told.media is None and (pictures or (are_images and decode)):
+        if told.media is None and (decoded_already or (are_images and decode)):
             return self._pixels(column, name, told, values, outside)
         media = next(iter(medias)) if len(medias) == 1 else BYTES
         if keep is None and are_images:
@@ -223,19 +230,25 @@ class _Chooser:
         free = (one for one in ("path", f"{name}_path") if one not in self._made)
         return self._beside(Field(next(free, "path"), "utf8", (-1,), "name"))
 
+    def _note_palettes(self, column: str, values: Column) -> None:
+        if any(isinstance(value, DecodedImage) and value.of_palette for value in values):
+            self.notes.append(
+                f"column {column}: images with a palette become colours: of masks, whose numbers are "
+                "classes, give np.asarray(image) instead"
+            )
+
     def _pixels(self, column: str, name: str, told: Told, values: list[Any], outside: bool) -> Maker:
-        of_pillow = any(isinstance(value, Picture) for value in values)
+        of_pillow = any(isinstance(value, DecodedImage) for value in values)
         what = "images" if self._wanted.keep_bytes is False else "images that are not JPEG"
         what = "images come without their files" if of_pillow else what
         self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
-        made = list(self._pool.map(lambda value: picture_of(value, outside), values))
-        good = [picture for picture in made if isinstance(picture, Picture)]
+        made = list(self._pool.map(lambda value: image_of(value, outside), values))
+        good = [one for one in made if isinstance(one, DecodedImage)]
         if not good:
-            bad = next(
-                (picture for picture in made if isinstance(picture, str)), "nothing but missing values"
-            )
+            bad = next((one for one in made if isinstance(one, str)), "nothing but missing values")
             raise InvalidTypeError(f"column {column}: {bad}")
         jpegs = self._wanted.keep_bytes is None and "image/jpeg" in self._medias(values, outside)
+        self._note_palettes(column, good)
         of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
         if of_rows.refused:
             raise _refuse(column, name, of_rows.refused, len(values))

@@ -16,8 +16,8 @@ from . import convert
 from ._files import kind_of
 
 _PROG = "python -m apldata ingest"
-_ABOUT = """Makes a store of Parquet files, Arrow files, directories of Parquet files, or a dataset that was
-saved by Hugging Face's library. Any other source is read by aplingest: see `aplingest --help`."""
+_ABOUT = """Makes a store of Parquet or Arrow files, directories of Parquet files, or a dataset saved by
+Hugging Face's library. aplingest reads any other source: see `aplingest --help`."""
 
 
 def is_ours(arguments: list[str]) -> bool:
@@ -53,25 +53,26 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(_PROG, description=_ABOUT, allow_abbrev=False)
     add = parser.add_argument
     add("source", nargs="+", help="files, or directories")
-    add("db", help="the store, a directory that is made")
-    add("--split", metavar="NAME", help="the split that records belong to, or the one that is wanted")
+    add("db", help="the directory of the store, which is created")
+    add("--split", metavar="NAME", help="the split that the records belong to, or the only one to take")
     add("--fields", metavar="A,B=C", help="the columns that become fields; B=C: B becomes the field C")
     add("--type", metavar="NAME=TYPE", type=_type, action="append", default=[],
         help="the type of a field, such as f32, u8[-1,-1,3], file or json")  # fmt: skip
     add("--classes", metavar="NAME[=A,B]", type=_classes, action="append", default=[],
-        help="names of classes; without them, those that a column of text holds, sorted")  # fmt: skip
+        help="the names of the classes; without them, the sorted values of a text column")  # fmt: skip
     add("--missing", choices=["skip"], help="leave out rows that lack a value")
     add("--fill", metavar="NAME=JSON", type=_pair, action="append", default=[],
         help="a value for rows that lack one in this field")  # fmt: skip
-    add("--keep-bytes", action="store_true", help="keep all files, also images other than JPEG")
+    add("--keep-bytes", action="store_true", help="keep all files as they are, even images other than JPEG")
     add("--keep-files", action="store_true", help="store JPEGs as they came, without an index for crops")
     add("--decode", action="store_true", help="store the pixels of all images")
     add("--skip-bad", metavar="N", type=int, default=0, help="leave out up to N bad images")
     add("--no-check", action="store_true", help="keep images without decoding each once")
-    add("-j", "--threads", metavar="N", type=int)
-    add("-b", "--block-records", metavar="N", type=int, default=0)
-    add("-l", "--level", metavar="N", type=int, default=0)
-    add("--codec", metavar="NAME")
+    add("-j", "--threads", metavar="N", type=int, help="threads that encode (default: one per core)")
+    more = "records in a block (default: 128; more of small ones)"
+    add("-b", "--block-records", metavar="N", type=int, default=0, help=more)
+    add("-l", "--level", metavar="N", type=int, default=0, help="zstd level (default: the smallest result)")
+    add("--codec", metavar="NAME", help="codec of the inputs (default: the smallest result)")
     add(
         "--shuffle",
         metavar="SEED",
@@ -82,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--force", action="store_true", help="replace an existing store")
     add("--json", action="store_true", help="print one JSON object instead of the summary")
-    add("--no-progress", action="store_true")
+    add("--no-progress", action="store_true", help="no progress bar")
     add("-q", "--quiet", action="store_true", help="print errors only")
     return parser
 

@@ -12,11 +12,11 @@ import numpy as np
 from .._arguments import shown
 from .._arrays import store_dtype
 from .._errors import InvalidTypeError
-from ._pictures import File, Picture
+from ._images import DecodedImage, File
 from ._told import Column, Told
 
 _PYTHON = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", File: "file",
-           Picture: "image", list: "list"}  # fmt: skip
+           DecodedImage: "image", list: "list"}  # fmt: skip
 EPOCH = "since 1970-01-01"
 UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "D": "days",
          "h": "hours", "m": "minutes", "M": "months", "Y": "years", "W": "weeks"}  # fmt: skip
@@ -79,7 +79,7 @@ def _first_inside(values: Any) -> Any:
     return values
 
 
-def _of_pictures(values: list[Any]) -> Told:
+def _of_images(values: list[Any]) -> Told:
     """Decoded images: u8[H,W] of grey ones of one size, else [C,H,W]."""
     dtypes = {value.pixels.dtype for value in values}
     if len(dtypes) > 1:
@@ -118,7 +118,7 @@ def found(values: Column) -> Told:
     if kinds <= {"int", "float"} or kinds == {"bool"}:
         return _of_numbers(values, kinds)
     if kinds == {"image"}:
-        return _of_pictures(values)
+        return _of_images(values)
     if kinds <= {"file", "image", "bytes"}:
         return Told(is_file=True)
     if kinds == {"list"}:

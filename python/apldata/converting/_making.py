@@ -16,7 +16,7 @@ from .._arguments import shown
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._found import number_of
-from ._pictures import BYTES, File, Picture, as_jpeg, decoded, is_image, media_of
+from ._images import BYTES, DecodedImage, File, as_jpeg, decoded, is_image, media_of
 from ._told import Column
 
 Values = dict[str, Column]  # of each field
@@ -71,7 +71,7 @@ class Numbers(Maker):
         return {self.field.name: made}
 
     def _one(self, value: Any) -> Any:
-        if isinstance(value, Picture):
+        if isinstance(value, DecodedImage):
             return self._pixels(value.pixels)
         value = self._plain(number_of(value))
         shape = self.field.shape
@@ -166,7 +166,9 @@ class Files(OfFiles):
     def notes(self) -> list[str]:
         count = len(self._recoded)
         return (
-            [f"images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy): {count}"] if count else []
+            [f"images that are not JPEGs, re-encoded as JPEG at quality 100 (lossy): {count}"]
+            if count
+            else []
         )
 
     def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
@@ -204,11 +206,11 @@ class Pixels(OfFiles):
     """Files of images, decoded."""
 
     def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
-        picture = picture_of(value, self._outside)
-        if not isinstance(picture, Picture):
-            return None, (0, 0, 0), picture
-        shape = picture.pixels.shape
-        return self._one(picture), shape if len(shape) == 3 else (1, *shape), None
+        image = image_of(value, self._outside)
+        if not isinstance(image, DecodedImage):
+            return None, (0, 0, 0), image
+        shape = image.pixels.shape
+        return self._one(image), shape if len(shape) == 3 else (1, *shape), None
 
 
 def files_of(values: Column) -> list[Any]:
@@ -224,16 +226,16 @@ def bytes_of(value: Any, outside: bool) -> bytes:
         )
     if isinstance(value, File):
         return value.read()
-    if isinstance(value, Picture):
+    if isinstance(value, DecodedImage):
         raise InvalidTypeError("is an image that has been decoded, where files are kept")
     if value is not None and not isinstance(value, bytes):
         raise InvalidTypeError(f"must be bytes; got {shown(value)} ({type(value).__name__})")
     return value or b""
 
 
-def picture_of(value: Any, outside: bool) -> Picture | str | None:
+def image_of(value: Any, outside: bool) -> DecodedImage | str | None:
     """An image, decoded; or why it cannot be."""
-    if value is None or isinstance(value, Picture):
+    if value is None or isinstance(value, DecodedImage):
         return value
     try:
         data = bytes_of(value, outside)

@@ -67,12 +67,18 @@ def _step(columns: Mapping[str, Any], rows: int) -> int:
     return max(1, min(4096, PIECE * rows // max(1, size)))
 
 
+_SPLITS = {"train", "test", "val", "valid", "validation"}
+
+
 def _arrays(split: str, columns: Mapping[str, Any]) -> Part:
+    for name, column in columns.items():
+        if getattr(column, "ndim", 1) == 0:
+            raise wrong_type(f"column {name}", "an array of one value per record", column)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise InvalidError(
-            "columns of different lengths: " + ", ".join(f"{n} {c}" for n, c in lengths.items())
-        )
+        splits = "; for splits, give each a dict of its columns" if _SPLITS & lengths.keys() else ""
+        told = ", ".join(f"{n} {c}" for n, c in lengths.items())
+        raise InvalidError(f"columns of different lengths: {told}{splits}")
     rows = next(iter(lengths.values()), 0)
 
     def read() -> Iterator[Chunk]:
@@ -93,7 +99,7 @@ class _Folder:
         self._samples, self._root = dataset.samples, os.fspath(dataset.root)
 
     def __call__(self, row: int) -> dict[str, Any]:
-        from ._pictures import File
+        from ._images import File
 
         place, label = self._samples[row]
         return {"image": File(None, place, os.path.relpath(place, self._root)), "label": label}

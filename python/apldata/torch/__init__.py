@@ -8,9 +8,9 @@
     for images, labels in CudaPrefetcher(loader, "cuda"):
         ...
 
-`DataLoader` gives batches as tensors that lie in the library's own memory; `CudaPrefetcher` brings the
-batches of any loader to a device ahead of time; `DeviceLoader` keeps a decoded split on the device; `Dataset`
-is for torch's own DataLoader.
+`DataLoader` gives batches as tensors in the library's own memory; `CudaPrefetcher` copies the batches of any
+loader to a device ahead of time; `DeviceLoader` keeps a decoded split on the device; `Dataset` is for torch's
+own DataLoader.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._dataset import Dataset
-from ._loader import DataLoader
-from ._prefetch import CudaPrefetcher
+from .._extras import not_installed
+
+try:
+    from ._dataset import Dataset
+    from ._loader import DataLoader
+    from ._prefetch import CudaPrefetcher
+except ModuleNotFoundError as error:
+    raise not_installed(error, "torch") from None
 
 if TYPE_CHECKING:
     from ._device import DeviceLoader

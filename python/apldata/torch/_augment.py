@@ -1,4 +1,4 @@
-"""What the library does to pictures, done by torch where they lie: all rows of a batch at once, equal bit by
+"""What the library does to images, done by torch where they lie: all rows of a batch at once, equal bit by
 bit."""
 
 # mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
@@ -49,13 +49,13 @@ def _bit(numbers: torch.Tensor, bit: int) -> torch.Tensor:
 
 
 class Augment:
-    """A completed transform (see ``apl_transform_complete()``), for pictures u8 (channels, height, width)
+    """A completed transform (see ``apl_transform_complete()``), for images u8 (channels, height, width)
     that lie padded on a device.
 
     Args:
         settings: the transform, nothing left to defaults.
-        shape: of a picture as stored.
-        device: where the pictures lie.
+        shape: of an image as stored.
+        device: where the images lie.
         nhwc: do they lie there with channels last?
         by_table: look results up in a table of all 256 values instead of computing them. Slower by itself; a
             compiler may fuse it with the rest, and not round the other way.
@@ -89,7 +89,7 @@ class Augment:
 
     @property
     def padded_shape(self) -> tuple[int, int, int]:
-        """Of a picture as it lies on the device."""
+        """Of an image as it lies on the device."""
         return (*self.padded, self.channels) if self.nhwc else (self.channels, *self.padded)
 
     def _prepare(self, device: torch.device, by_table: bool) -> None:
@@ -133,25 +133,25 @@ class Augment:
             columns,
         )
 
-    def windows(self, pictures: torch.Tensor) -> torch.Tensor:
-        """All crops of all pictures as a view: indexed by picture, top and left it is a batch of crops."""
+    def windows(self, images: torch.Tensor) -> torch.Tensor:
+        """All crops of all images as a view: indexed by image, top and left it is a batch of crops."""
         across, down = self.padded[1] - self.width + 1, self.padded[0] - self.height + 1
-        strides = pictures.stride()
+        strides = images.stride()
         if self.nhwc:
             n, y, x, c = strides
             shape, inner = (self.height, self.width, self.channels), (y, x, c)
         else:
             n, c, y, x = strides
             shape, inner = (self.channels, self.height, self.width), (c, y, x)
-        return pictures.as_strided((pictures.shape[0], down, across, *shape), (n, y, x, *inner))
+        return images.as_strided((images.shape[0], down, across, *shape), (n, y, x, *inner))
 
-    def apply(self, pictures: torch.Tensor, rows: torch.Tensor, places: Places) -> torch.Tensor:
-        """The pictures `rows` (int64[n]), augmented and converted; `pictures` are windows() where the
+    def apply(self, images: torch.Tensor, rows: torch.Tensor, places: Places) -> torch.Tensor:
+        """The images `rows` (int64[n]), augmented and converted; `images` are windows() where the
         transform crops."""
         if places.top is not None and places.left is not None:
-            batch = pictures[rows, places.top, places.left]
+            batch = images[rows, places.top, places.left]
         else:
-            batch = pictures.index_select(0, rows)
+            batch = images.index_select(0, rows)
         for flip, side in ((places.flip, 3), (places.vertical_flip, 2)):
             if flip is not None:
                 batch = torch.where(flip, batch.flip(side - self.nhwc), batch)

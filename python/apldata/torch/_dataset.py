@@ -30,8 +30,8 @@ class Dataset(torch.utils.data.Dataset[Any]):
     height, width), an int). Inputs are tensors, targets of one whole number int, other targets tensors, text
     str.
 
-    It works with fork, forkserver and spawn: a child reopens the store. To get a single record, a whole block
-    is decoded; `__getitems__`, which torch's DataLoader calls for each batch, decodes each block once. In
+    It works with fork, forkserver and spawn: a child reopens the store. Getting a single record decodes a
+    whole block; `__getitems__`, which torch's DataLoader calls for each batch, decodes each block once. In
     random order, a batch has records of many blocks, which is slow: hold the split in memory if it fits, and
     otherwise use `apldata.torch.DataLoader`, which decodes each block once per epoch.
 
@@ -141,7 +141,8 @@ class Dataset(torch.utils.data.Dataset[Any]):
     @cached_property
     def targets(self) -> list[Any]:
         """The second member of all samples, without transforms: their labels, as a list that cannot be
-        changed, since that would change no sample. It is decoded once, at the first use; images are not."""
+        changed, since that would change no sample. The labels are decoded once, at the first use; images are
+        not."""
         if len(self.fields) < 2:
             raise InvalidError(f"targets: samples have one member, {self.fields[0]!r}")
         if self._held is not None:

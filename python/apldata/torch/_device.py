@@ -24,14 +24,14 @@ from ._tensors import device_of
 
 
 class DeviceLoader(Placed, Loader):
-    """Batches of a split that lies, decoded, on a device: for sets that fit there.
+    """Batches of a split that is kept, decoded, on a device: for splits that fit there.
 
-    Order, states, receipts and augmentation are those of an `apldata.Loader` with the same options, and the
-    tensors are equal to its arrays, bit by bit; states go from one to the other. Nothing is decoded after the
-    start: each batch is gathered, augmented and converted by a few kernels on the device, on the caller's
-    stream. The host draws ids and placements every 65,536 records (for CIFAR-10, once an epoch), sends them
-    over in one copy, and waits for nothing. On a CPU it serves for trying: there `DataLoader` is faster.
-    Take batches from one stream alone, or make streams wait for each other.
+    Order, states, receipts and augmentation are the same as those of an `apldata.Loader` with the same
+    options, and the tensors equal its arrays bit for bit; either can load a state of the other. Nothing is
+    decoded after the start: each batch is gathered, augmented and converted by a few kernels on the device,
+    on the caller's stream. The host draws ids and placements every 65,536 records (for CIFAR-10, once an
+    epoch), sends them over in one copy, and waits for nothing. On a CPU it is only for trying out: there
+    `DataLoader` is faster. Take batches from one stream only, or make streams wait for each other.
 
     Yields named tuples of tensors on the device, as `DataLoader` does, one tensor for each of `fields`: for
     CIFAR-10 ``(images, labels)``, images as the transforms say, whole-number targets as int64. They belong to
@@ -42,21 +42,21 @@ class DeviceLoader(Placed, Loader):
         split: its name.
         batch_size: records in a batch. The last of an epoch may have fewer.
         device: "cuda", "cuda:1", "cpu", ...; None: "cuda" if there is one, else "cpu".
-        seed, shuffle, drop_last, window, bins, reuse, lanes, sampling, first_epoch: as those of `Loader`.
-        transforms: of `apldata.transforms`; functions of your own are for the caller's loop, on what comes
-            out here.
+        seed, shuffle, drop_last, window, bins, reuse, lanes, sampling, first_epoch: as for `Loader`.
+        transforms: from `apldata.transforms`; apply functions of your own in your loop, to the batches.
         fields: what to yield, in this order; None: the inputs and targets of the store. The name "id" stands
             for the records' ids, int64[rows].
         channels_last: images are (rows, channels, height, width) with the strides of `torch.channels_last`.
         compile: fuse the kernels of augmentation with `torch.compile`, which makes the first batch slow.
         threads: threads that decode at the start; None: one per core.
-        rank, world: as those of `Loader`; None: as torch.distributed says, or torchrun, MPI or Slurm.
-        shard: False: all records in this process, whatever the ranks, as for an evaluation on each of them.
+        rank, world: as for `Loader`; None: as torch.distributed says, or torchrun, MPI or Slurm.
+        shard: False: all records in this process, whatever the ranks, such as to evaluate on each of them.
 
     Raises:
         NotFoundError: no such store, split or field.
-        InvalidError: an option is wrong; a field is of varying shape; or the device has too little memory
-            left, told before anything is decoded (`bytes_needed()` tells it without a loader).
+        InvalidError: an option is wrong; a field is of varying shape; or the device has too little free
+            memory, which is checked before anything is decoded (`bytes_needed()` tells how much is needed,
+            without a loader).
         CorruptError: at the start: a block is not what was written; `error.records` says which records.
     """
 
@@ -120,7 +120,7 @@ class DeviceLoader(Placed, Loader):
         transforms: Iterable[Any] = (),
         fields: Iterable[str] | None = None,
     ) -> int:
-        """The bytes that a loader with these options needs on its device, but for the batches themselves.
+        """The bytes that a loader with these options needs on its device, without the batches themselves.
         Decodes nothing."""
         store = db if isinstance(db, Store) else Store(db)
         return Resident(store, text("split", split), torch.device("cpu"), transforms, fields).bytes_needed
@@ -133,9 +133,8 @@ class DeviceLoader(Placed, Loader):
         return self._resident.take(drawn.part.rows[drawn.start : drawn.stop], places)
 
     def receipt(self) -> dict[str, Any]:
-        """What became of the deliveries of the current epoch up to now, as `Loader.receipt()`. What is drawn
-        ahead does not
-        count: to tell, the batches that were handed out are drawn once more."""
+        """Accounts for the deliveries of the current epoch so far, as `Loader.receipt()` does. Batches drawn
+        ahead do not count: to tell them apart, those that were handed out are drawn once more."""
         source: Any = self._settled().source  # of this class's own
         origin, calls = source.origin()
         if origin is None:

@@ -34,13 +34,13 @@ from ._tensors import Converter, map_tensors, names_given
 
 _REFUSED = {
     "sampler": "the order is the library's own, so that it can read blocks ahead, share an epoch between "
-    "ranks and go on from a state. Choose with shuffle, seed, split, reuse, rank and world, and which "
-    "records come how often with sampling (apldata.Sampling) and ids; for an order of your own, torch's "
-    "DataLoader over apldata.torch.Dataset takes any sampler",
+    "ranks and resume from a state. Choose with shuffle, seed, split, reuse, rank and world, and which "
+    "records come, and how often, with sampling (apldata.Sampling) and ids; for an order of your own, "
+    "torch's DataLoader over apldata.torch.Dataset takes any sampler",
     "batch_sampler": "batches are cut from the library's own order. Choose with batch_size and drop_last; "
     "for batches of your own, torch's DataLoader over apldata.torch.Dataset takes any batch_sampler",
-    "worker_init_fn": "there are no worker processes that it could be called in: the work is done by "
-    "threads in C, and randomness is keyed by seed, epoch and record",
+    "worker_init_fn": "there are no worker processes to call it in: threads in C do the work, and "
+    "randomness is keyed by seed, epoch and record",
 }
 
 
@@ -110,14 +110,14 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
 
     Yields a tuple with a member for each field, also known by its name (``batch.image``): all inputs and
     targets of the store, in its order, or those in `fields`. Inputs are tensors of the shape (rows, ...), in
-    the dtype that the store, or the transforms, give them; they lie in the library's own memory, are not
-    copied, may be written into, and keep their batch by themselves for as long as they live. Targets of
-    integers are copied, as int64, and fields of at most 64 bytes a record as they are. Text is a list of str.
-    The last batch of an epoch may have fewer rows; with several ranks, none.
+    the dtype that the store or the transforms give them. They are in the library's own memory, are not
+    copied, may be written to, and keep their batch alive. Integer targets are copied as int64, and fields of
+    at most 64 bytes per record as they are. Text is a list of str. The last batch of an epoch may have fewer
+    rows; with several ranks, none.
 
-    Iterating, epochs, `len()`, `state_dict()` and `load_state_dict()` are those of `apldata.Loader`, and so
-    those of torchdata's StatefulDataLoader: states may be taken after any batch, and resumed whatever
-    `num_workers` is. There are no processes: the work is done by threads in C.
+    Iterating, epochs, `len()`, `state_dict()` and `load_state_dict()` work as in `apldata.Loader`, and thus
+    as in torchdata's StatefulDataLoader: states may be saved after any batch, and resumed with any
+    `num_workers`. There are no worker processes: threads in C do the work.
 
     It is a `torch.utils.data.DataLoader`: `isinstance` holds. `dataset` has the samples of an epoch,
     `sampler` and `batch_sampler` give their order, and a loader that a tool builds of these parts, of this
@@ -130,10 +130,10 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
 
     Args:
         dataset: a store's directory, an `apldata.Store`, an `apldata.torch.Dataset` without transforms, or a
-            `Subset` or `ConcatDataset` of such datasets (also of `random_split`). A class with a
-            `__getitem__` of its own is refused, since the loader would not call it. Unshuffled, the
-            indices or ids of a part must ascend, as in ``Subset(dataset, sorted(part.indices))``, since
-            records come in the order of ids.
+            `Subset` or `ConcatDataset` of such datasets (also from `random_split`). A class with a
+            `__getitem__` of its own is refused, since the loader would not call it. Unshuffled, the indices
+            or ids of a part must ascend, as in ``Subset(dataset, sorted(part.indices))``, since records come
+            in the order of ids.
         batch_size: records in a batch; not None.
         shuffle: False by default, as in torch: in the order of ids. (All other loaders of apldata shuffle by
             default.) Augmentation is random either way.
@@ -152,7 +152,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             this is a warning.
         drop_last: leave out a last batch that is not full (with ranks: a last step that is not).
         timeout: seconds that a batch may take; 0: no limit.
-        worker_init_fn: refused: there are no worker processes. multiprocessing_context: ignored, for that
+        worker_init_fn: refused: there are no worker processes. multiprocessing_context: ignored, for the same
             reason.
         generator: its initial_seed() is the seed; it is not advanced. `seed`: the same as a number. With
             neither, the seed is 0, even after `torch.manual_seed()`, so that all ranks have the same.
@@ -162,13 +162,13 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         pin_memory_device: "" or "cuda...".
         in_order: False: whatever is ready comes first, so a slow block delays nothing else; each record is
             still delivered once, and states are exact, but the order is not reproducible.
-        snapshot_every_n_steps: of StatefulDataLoader; any number is accepted, since a state costs a
-            microsecond and is always that of the batch that the loop has.
+        snapshot_every_n_steps: as in StatefulDataLoader; any number is accepted, since a state costs a
+            microsecond and always belongs to the batch that the loop has.
         split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill,
-            sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers,
-            share: as those of `apldata.Loader`.
-        rank, world: the number of this process, and of how many; None: as torch.distributed says, even if it
-            is initialised after the loader was created but before its first iteration; otherwise as the
+        sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers, share: as
+        for `apldata.Loader`.
+        rank, world: the number of this process, and how many there are; None: as torch.distributed says, even
+            if it is initialised after the loader was created but before its first iteration; otherwise as the
             launcher says.
         shard: False: all records in this process, whatever the ranks.
         as_dict: True: batches (and samples) are dicts by the names of fields; a dict renames some of the
@@ -283,7 +283,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         options = self._options
         read = in_full(read, self.split, options["ids"], options["mix"])
         dataset: Any = dataset_of(read, list(self._converter.names), as_dict)
-        if self._sampling is not None or options["reuse"] > 1 or options["weight"]:
+        if self._chosen.sampling is not None or options["reuse"] > 1 or options["weight"]:
             dataset = Drawn(read, dataset, EpochOf(self))
             dataset.feed = feed
         feed._dataset = dataset

@@ -130,23 +130,22 @@ class _Feed:
 
 
 class CudaPrefetcher:
-    """Iterates a loader, and brings its batches to a device while the ones before are in use.
+    """Iterates over a loader, and copies its batches to a device while earlier ones are in use.
 
         for images, labels in CudaPrefetcher(loader, "cuda"): ...
 
-    Copies run on a stream of their own, beside the kernels of the caller's. Each batch on the host is kept
-    until its copy is complete, and each on the device until the caller's stream, that which is current when
-    the batch is taken, is done with it; whoever uses it on still other streams calls `record_stream` for
-    those. Copies overlap only if the host's memory
-    is pinned: ``pin_memory=True``.
+    Copies run on a stream of their own, in parallel with the caller's kernels. Each batch on the host is kept
+    until its copy is complete, and each batch on the device until the caller's stream (the current one when
+    the batch is taken) is done with it. If you use it on other streams, call `record_stream` for those.
+    Copies overlap only if the host's memory is pinned: ``pin_memory=True``.
 
-    `state_dict()` is that of the batch which the caller has, not of those copied ahead, so that it can be
-    saved at any time. `len()`, `set_epoch()`, `load_state_dict()` and other attributes are the loader's. On a
-    device that is not CUDA, batches are moved when they are asked for.
+    `state_dict()` belongs to the batch that the caller has, not to those copied ahead, so it can be saved at
+    any time. `len()`, `set_epoch()`, `load_state_dict()` and other attributes are the loader's. For a device
+    that is not CUDA, batches are moved when they are requested.
 
     Args:
         loader: any iterable of tensors, or of tuples, lists and mappings with tensors in them, at any depth.
-            All else in them is passed on as it is.
+            Everything else in them is passed on unchanged.
         device: "cuda", "cuda:1", "cpu", ...; None: the current CUDA device, if there is one, else the CPU.
         depth: batches that are copied ahead; at least 1.
     """
@@ -195,7 +194,7 @@ class CudaPrefetcher:
         return self.loader.state_dict() if self._state is None else self._state
 
     def load_state_dict(self, state: Any) -> None:
-        """Makes the next iteration go on where `state` was taken."""
+        """Makes the next iteration resume where `state` was saved."""
         self.loader.load_state_dict(state)
         self._state = None
 

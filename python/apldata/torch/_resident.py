@@ -22,7 +22,7 @@ from .._store import Store
 from ..schema import Field
 from ..transforms import split_transforms
 from ._augment import Augment, Places, reflected
-from ._tensors import names_given, tuple_type
+from ._tensors import check_int64, names_given, tuple_type
 
 _PART = 64 << 20  # bytes that are decoded, and copied to the device, at a time
 _NOWHERE = Places(None, None, None, None, None, None)
@@ -83,7 +83,7 @@ class Column:
     """A field of a split on a device: `values`, of the shape (records, ...), in the order of ids.
 
     Args:
-        augment: what is done to pictures on their way into a batch.
+        augment: what is done to images on their way into a batch.
         channels_last: they are handed out with the strides of `torch.channels_last`.
         compiled: `torch.compile` is to fuse what is done to them.
     """
@@ -122,7 +122,10 @@ class Column:
         to = self.values[first : first + len(part)]
         part = part.to(self.device)
         if self.augment is None:
-            to.copy_(part.to(self.dtype).view(to.dtype))
+            made = part.to(self.dtype)
+            if self.dtype == torch.int64:
+                check_int64(made, part.dtype == torch.uint64, self.name)
+            to.copy_(made.view(to.dtype))
             return
         part = part[:, None] if self._grey else part
         pad, (height, width) = self.augment.pad, self.augment.padded
@@ -139,10 +142,10 @@ class Column:
         """The records `rows` (int64[n]), augmented."""
         if self.augment is None:
             return self.values.index_select(0, rows).view(self.dtype)
-        pictures = self._apply(self.values, rows, places or _NOWHERE)
+        images = self._apply(self.values, rows, places or _NOWHERE)
         if self._grey:
-            return pictures.squeeze(3 if self.augment.nhwc else 1)
-        return pictures.permute(0, 3, 1, 2) if self._permutes else pictures
+            return images.squeeze(3 if self.augment.nhwc else 1)
+        return images.permute(0, 3, 1, 2) if self._permutes else images
 
 
 def _free_bytes(device: torch.device) -> int:

@@ -49,8 +49,7 @@ def reading(dataset: Any, split: str | None) -> Reading:
     splits = {found.split, *(one[1] for one in found.mix)}
     if split is not None and splits != {split}:
         raise InvalidError(
-            f"split {split!r}: the Dataset is that of {' and '.join(map(repr, sorted(splits)))}; give one "
-            "of them"
+            f"split {split!r}: the Dataset reads {' and '.join(map(repr, sorted(splits)))}; give one of them"
         )
     return found
 

@@ -138,8 +138,11 @@ def _applied(step: Any, sample: Any) -> Any:
 
 
 def _of_v2(step: Any) -> Any:
-    """Those of v1 that draw by Python's generator, as those of v2, which draw by torch's."""
+    """Those of v1 that draw by Python's generator, as those of v2, which draw by torch's; and Grayscale, that
+    makes three channels of one in v2 alone."""
     if type(step).__module__ == "torchvision.transforms.transforms":
+        if type(step).__name__ == "Grayscale":
+            return v2.Grayscale(step.num_output_channels)
         if type(step).__name__ == "RandomChoice":
             return v2.RandomChoice(step.transforms, p=step.p)
         if type(step).__name__ == "RandomOrder":

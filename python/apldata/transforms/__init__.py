@@ -1,12 +1,12 @@
-"""What is done to images on their way into a batch.
+"""Transforms of images, applied while a batch is made.
 
 These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
-(channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this
-order: resize (JPEG files), `Pad`, pad, crop, flip; `RandomRotation` or `RandomAffine`; `RandomPerspective`;
+(channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this order:
+resize (JPEG files), `Pad`, pad, crop, flip; `RandomRotation` or `RandomAffine`; `RandomPerspective`;
 `ElasticTransform`; `TrivialAugmentWide` or `RandAugment`; `ColorJitter`; `RandomGrayscale` or `Grayscale`;
 `GaussianBlur`; scale, convert; `Cutout`; `RandomErasing`; and over a batch, `MixUp` or `CutMix`. Crops,
 flips, `Cutout` and conversions may be listed in any order; a transform that changes pixels or erases must be
-listed where it is applied, unless another place gives the same.
+listed where it is applied, unless another place gives the same result.
 
 Randomness is keyed by seed, epoch and record: a record is augmented the same way whichever batch, thread or
 rank it is in. Masks and boxes follow the images: the arguments `masks` and `boxes` of a loader name their

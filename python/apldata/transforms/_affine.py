@@ -42,14 +42,14 @@ class RandomAffine(Transform):
 
     Args:
         degrees: clockwise: a number v, for -v to v, or a pair of the least and the most.
-        translate: the largest fractions of width and height that images are moved by; None: not at all.
+        translate: the largest fractions of width and height by which images are moved; None: not at all.
         scale: a pair of the least and the most; None: 1.
         shear: in degrees: a number v, for -v to v along x; a pair, of x; or four numbers, of x and of y.
         interpolation: "nearest" or "bilinear"; masks always take the nearest.
-        fill: what lies beyond the edges: a number from 0 to 255, or one for each channel; None: 0, with which
-            "bilinear" does not blend the pixels at the edges.
-        center: the point (x, y) of the crop about which it is done; None: the middle.
-        mask_fill: what masks have there; None: `fill` if that is one number, otherwise 0.
+        fill: the pixels beyond the edges: a number from 0 to 255, or one for each channel; None: 0, but
+            "bilinear" does not blend the pixels at the edges with it.
+        center: the centre of rotation, a point (x, y) of the crop; None: the middle.
+        mask_fill: the elements of masks beyond the edges; None: `fill` if that is one number, otherwise 0.
         p: the probability that anything is done; torchvision's RandomApply.
     """
 
@@ -114,8 +114,8 @@ class RandomRotation(Transform):
 
     Args:
         degrees: counterclockwise: a number v, for -v to v, or a pair of the least and the most.
-        expand: must be False: batches hold images of one size, which those that are expanded have not.
-        interpolation, fill, center, mask_fill, p: as of `RandomAffine`.
+        expand: must be False: batches hold images of one size, and expanded images differ in size.
+        interpolation, fill, center, mask_fill, p: as for `RandomAffine`.
     """
 
     STAGE: ClassVar[int] = AFFINE

@@ -89,7 +89,8 @@ class RandomGrayscale(Transform):
 
 @dataclass(frozen=True)
 class Grayscale(Transform):
-    """Makes all images grey: of one channel, or, with ``num_output_channels=3``, of three that are alike."""
+    """Makes all images grey, with one channel or, with ``num_output_channels=3``, three equal ones, for which
+    images must have three: of images with one channel, torchvision's ``v2.Grayscale(3)`` makes three."""
 
     STAGE: ClassVar[int] = GREY
     LATEST: ClassVar[int] = GREY
@@ -110,9 +111,9 @@ class GaussianBlur(Transform):
     """Blurs images, reflected at their edges.
 
     Args:
-        kernel_size: an odd number of pixels, or a pair of width and height.
+        kernel_size: an odd number of pixels, or a pair: width and height.
         sigma: the standard deviation in pixels, or a pair of the least and the most, between which it is
-            uniform.
+            drawn uniformly.
         p: the probability that anything is done; torchvision's RandomApply.
     """
 

@@ -15,14 +15,15 @@ BOX_FORMATS = {"XYXY": _core.APL_BOX_XYXY, "XYWH": _core.APL_BOX_XYWH, "CXCYWH":
 
 @dataclass(frozen=True)
 class SanitizeBoundingBoxes(Transform):
-    """Removes boxes that lie outside of the crop, or of which too little is left in it, and what goes with
-    them. It applies to the field that the loader's ``boxes=`` names; boxes are clamped to the crop first.
+    """Removes boxes that are outside the crop or of which too little is left in it, with the labels that
+    belong to them. It applies to the field that the loader's ``boxes=`` names; boxes are clamped to the crop
+    first. Masks keep all their planes, also if there is one for each box.
 
     Args:
         min_size: of either side, in pixels of the crop.
         min_area: in pixels of the crop.
-        labels: the name of a field that has a number, or a row of them, for each box, or a list of several;
-            None: the field "labels", if it is read.
+        labels: the name of a field that has a number, or a row of numbers, for each box, or a list of such
+            names; None: the field "labels", if it is read.
     """
 
     LATEST: ClassVar[int] = ERASE

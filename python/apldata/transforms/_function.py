@@ -38,17 +38,17 @@ class PerPicture:
     for each image of the batch, as an array of the shape (height, width, channels), or (height, width) if the
     store has that, and may return another shape and dtype, the same for all: an array as it was given, or a
     tensor (channels, height, width). All of this is Python, on one thread, ahead of the training loop: it
-    costs what the function costs, and about 2 µs an image more. The C transforms cost less than half a
-    microsecond.
+    adds about 2 µs per image to the time of the function. The C transforms take less than half a microsecond.
 
-    Transforms of torchvision and Albumentations need no `PerPicture`. Within one they are applied to the
-    images of `field` alone, and what moves with them if that is named; see docs/PYTHON.md.
+    Transforms of torchvision and Albumentations need no `PerPicture`. Within one they are applied only to the
+    images of `field`, and to the masks and boxes that are named; see docs/PYTHON.md.
 
     Args:
-        function: of one image. It is called once for each; its randomness is its own.
+        function: of one image, called once for each; its randomness is its own.
         field: the field of the images.
         keyword: the argument that takes the image; None: the first.
-        channels_last: False: images come and go as they are stored, (channels, height, width).
+        channels_last: False: the function gets and returns images as they are stored, (channels, height,
+            width).
         masks, boxes, box_format: for transforms of torchvision and Albumentations: the fields that are
             transformed in the same draw, and how the boxes are written ("XYXY", "XYWH" or "CXCYWH", for
             torchvision).
@@ -111,8 +111,17 @@ class PerPicture:
 
     def __call__(self, batch: Any) -> None:
         images = batch[self.field]
-        if len(images):
-            batch[self.field] = np.stack([self._one(image) for image in images])
+        if not len(images):
+            return
+        made = [self._one(image) for image in images]
+        other = next((k for k, one in enumerate(made) if one.shape != made[0].shape), 0)
+        if other:
+            told = ", ".join(f"{made[k].shape} of record {batch.ids[k]}" for k in (0, other))
+            raise InvalidError(
+                f"field {self.field}: {shown(self.function)} has returned images of several shapes: {told}: "
+                "crop or resize them to one"
+            )
+        batch[self.field] = np.stack(made)
 
     def __repr__(self) -> str:
         return f"PerPicture({self.function!r}, field={self.field!r})"

@@ -50,15 +50,16 @@ def _fill(name: str, fill: float | Sequence[float]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Pad(Transform):
-    """Adds pixels on the sides of images, once they are resized; masks and boxes follow. Without a crop after
-    it, all of the padded image is taken. Not `apldata.Pad`, which collates values of different lengths.
+    """Adds pixels on the sides of images, after they are resized; masks and boxes follow. Without a crop
+    after it, the result is the whole padded image. Not `apldata.Pad`, which collates values of different
+    lengths.
 
     Args:
         padding: a number of pixels, for all sides; a pair, for left and right, and for top and bottom; or
             four, for left, top, right and bottom.
         fill: the pixels that are added: a whole number from 0 to 255, or one for each channel.
-        padding_mode: "constant" pixels (`fill`); or those at the "edge"; or reflections, "reflect" without
-            the edge, "symmetric" with it.
+        padding_mode: "constant" pixels (`fill`); copies of the "edge"; or reflections, "reflect" without the
+            edge, "symmetric" with it.
         mask_fill: what masks have there; None: `fill` if that is one number, otherwise 0.
     """
 
@@ -96,7 +97,7 @@ class RandomCrop(Transform):
     of any size that are smaller than that are an error, or, with `pad_if_needed`, padded on both sides.
 
     Args:
-        padding, padding_mode, fill, mask_fill: as of `Pad`.
+        padding, padding_mode, fill, mask_fill: as for `Pad`.
     """
 
     STAGE: ClassVar[int] = MOVE
@@ -144,12 +145,13 @@ class RandomCrop(Transform):
 @dataclass(frozen=True)
 class RandomResizedCrop(Transform):
     """A random box of a JPEG image, resized to `size` (a side, or height and width): `scale` of the image's
-    area, with a width of `ratio` times its height; as torchvision draws it. No more is decoded than the box
-    needs. Resizing is antialiased and bilinear.
+    area, with a width of `ratio` times its height; as torchvision draws it. Only what the box needs is
+    decoded. Resizing is antialiased and bilinear.
 
     Args:
         exact_chroma: interpolate colours before resizing, as torchvision does, which costs about a fifth more
-            time; False: resize luma and chroma each at its own resolution (51 dB from the other).
+            time; False: resize luma and chroma each at its own resolution (the results agree to 51 dB). In
+            either case, JPEG files that shrink to a quarter or less are decoded at a smaller scale.
     """
 
     STAGE: ClassVar[int] = MOVE
@@ -179,11 +181,11 @@ class RandomResizedCrop(Transform):
 
 @dataclass(frozen=True)
 class Resize(Transform):
-    """Resizes JPEG images: the shorter side to `size`, or both to a (height, width). A crop comes after it,
-    wherever it stands in the list. No more is decoded than the crop needs. Antialiased and bilinear.
+    """Resizes JPEG images: the shorter side to `size`, or both to a (height, width). A crop is applied after
+    it, wherever the list has it. Only what the crop needs is decoded. Antialiased and bilinear.
 
     Args:
-        exact_chroma: as of `RandomResizedCrop`.
+        exact_chroma: as for `RandomResizedCrop`.
     """
 
     size: int | Sequence[int]

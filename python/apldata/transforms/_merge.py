@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._arguments import shown, wrong_type
 from .._errors import InvalidError, InvalidTypeError
-from ..schema import Schema
+from ..schema import Field, Schema
 from ._base import AFFINE, CHANNELS, Transform
 from ._result import DTYPES, RandomErasing
 
@@ -68,12 +68,21 @@ def _check_numbers(settings: dict[str, Any], key: str, text: str, channels: int,
         raise InvalidError(f"{text.format(len(values))} for {channels} channels of field {name}")
 
 
+def _check_grey(settings: dict[str, Any], field: Field) -> None:
+    if settings.get("grey_plane") == 0 and field.channels == 1:
+        raise InvalidError(
+            f"Grayscale(3): images of field {field.name} have one channel, and C adds none: torchvision's "
+            "v2.Grayscale(3) makes three of it, before Normalize()"
+        )
+
+
 def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
-    """Are there as many means and deviations as channels?"""
+    """Are there as many means and deviations as channels, and three channels where there must be?"""
     for settings in in_c:
         if settings["field"] not in schema.names:  # which the reader tells
             continue
         field = schema[settings["field"]]
+        _check_grey(settings, field)
         channels = 1 if settings.get("grey_plane") else field.channels
         _check_numbers(settings, "mean", "Normalize: {} means", channels, field.name)
         _check_numbers(settings, "erase_value", "RandomErasing: {} values", channels, field.name)

@@ -52,13 +52,15 @@ class _Mixing(Transform):
 class MixUp(_Mixing):
     """Mixes each image of a batch with the one before it, the first with the last, and their labels:
     ``lambda * own + (1 - lambda) * other``, with lambda drawn for each batch from Beta(alpha, alpha). The
-    labels become float32[batch, num_classes]. As torchvision's v2 has it; images are floats.
+    labels become float32[batch, num_classes]. As in torchvision's v2; images must be floats.
 
     Args:
-        num_classes: labels are below; None: as many as the label's field has class names.
+        num_classes: the number of classes, above all labels; None: as many as the label's field has class
+            names.
         p: the probability that a batch is mixed; labels are vectors in any case.
         label: the field of the labels; None: the only target of a single whole number.
-        label_smoothing: of the labels: 1 becomes 1 - s + s / num_classes, and 0 s / num_classes.
+        label_smoothing: smooths the labels by s: 1 becomes 1 - s + s / num_classes, and 0 becomes s /
+            num_classes.
     """
 
     _KEY: ClassVar[str] = "mixup_alpha"
@@ -66,12 +68,12 @@ class MixUp(_Mixing):
 
 @dataclass(frozen=True)
 class CutMix(_Mixing):
-    """Replaces a rectangle of each image of a batch by that of the one before it, of the first by that of the
-    last, and mixes their labels by area. The rectangle is drawn for each batch, of about 1 - lambda of the
-    image, with lambda from Beta(alpha, alpha). As torchvision's v2 has it.
+    """Replaces a rectangle of each image of a batch by that of the image before it (of the first by that of
+    the last), and mixes their labels by area. The rectangle is drawn for each batch, and covers about 1 -
+    lambda of the image, with lambda from Beta(alpha, alpha). As in torchvision's v2.
 
     Args:
-        num_classes, p, label, label_smoothing: as of `MixUp`.
+        num_classes, p, label, label_smoothing: as for `MixUp`.
     """
 
     _KEY: ClassVar[str] = "cutmix_alpha"
@@ -79,7 +81,7 @@ class CutMix(_Mixing):
 
 @dataclass(frozen=True)
 class RandomChoice(Transform):
-    """For each batch, one of a `MixUp` and a `CutMix`, drawn with the probabilities `p` (None: alike)."""
+    """For each batch, either a `MixUp` or a `CutMix`, drawn with the probabilities `p` (None: equal ones)."""
 
     STAGE: ClassVar[int] = ERASE + 1
     LATEST: ClassVar[int] = ERASE + 1

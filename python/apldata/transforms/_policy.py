@@ -30,9 +30,10 @@ class RandAugment(Transform):
 
     Args:
         magnitude: how far they go: one of 0 ... num_magnitude_bins - 1.
-        interpolation: "nearest" or "bilinear", of what is sheared or rotated.
-        fill: what is put beyond the edges: a number from 0 to 255, or one for each channel; None: 0. With
-            bilinear interpolation the pixels at the edges are darker with 0 than with None, as torchvision's.
+        interpolation: "nearest" or "bilinear", for operations that shear or rotate.
+        fill: the pixels beyond the edges: a number from 0 to 255, or one for each channel; None: 0. With
+            bilinear interpolation the pixels at the edges are darker with 0 than with None, as in
+            torchvision.
     """
 
     STAGE: ClassVar[int] = POLICY
@@ -59,10 +60,10 @@ class RandAugment(Transform):
 
 @dataclass(frozen=True)
 class TrivialAugmentWide(Transform):
-    """Applies one operation of the table of `RandAugment`, of a random magnitude, with wider ranges.
+    """Applies one operation from the table of `RandAugment`, with a random magnitude and wider ranges.
 
     Args:
-        interpolation, fill: as of `RandAugment`.
+        interpolation, fill: as for `RandAugment`.
     """
 
     STAGE: ClassVar[int] = POLICY

@@ -41,10 +41,10 @@ class Cutout(Transform):
 
 @dataclass(frozen=True)
 class Normalize(Transform):
-    """(v / 255 - mean) / std, of each channel: mean and std are of images from 0 to 1, a number for each
-    channel, or one for all. Without `mean` and `std`, those of the split "train" are taken, which stores know
-    (of the split that is read, if there is no "train"). The result is float32 unless another type is asked
-    for."""
+    """(v / 255 - mean) / std, for each channel: mean and std are those of images from 0 to 1, a number for
+    each channel, or one for all. Without `mean` and `std`, those of the split "train" are used, from the
+    store (of the split that is read, if there is no "train"). The result is float32 unless another type is
+    requested."""
 
     STAGE: ClassVar[int] = CONVERT
     LATEST: ClassVar[int] = ERASE
@@ -129,9 +129,9 @@ class RandomErasing(Transform):
     height of `ratio` times its width; as torchvision draws it.
 
     Args:
-        value: what with: a number, one for each channel, or "random": normal noise. Listed before
-            `Normalize` and the conversion to a float, it is a pixel (0 ... 255) that these apply to; listed
-            after them, it is in units of the result.
+        value: the new content: a number, one for each channel, or "random": normal noise. Listed before
+            `Normalize` and the conversion to a float, it is a pixel value (0 ... 255) to which these apply;
+            listed after them, it is in units of the result.
     """
 
     STAGE: ClassVar[int] = ERASE

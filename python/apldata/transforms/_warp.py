@@ -14,14 +14,14 @@ _FAR, _SMOOTH = 1 << 15, 100  # at most: alpha and sigma, in pixels
 
 @dataclass(frozen=True)
 class RandomPerspective(Transform):
-    """Shows images from the side: each corner is drawn from a box inwards of it; masks and boxes follow.
+    """Shows images in random perspective: each corner is drawn from a box inside it; masks and boxes follow.
 
     Args:
-        distortion_scale: how large that box is, as a part of half of the width and height, from 0 to 1.
+        distortion_scale: the size of that box as a fraction of half the width and height, from 0 to 1.
         p: the probability that it is done.
         interpolation: "nearest" or "bilinear"; masks always take the nearest.
-        fill: what lies beyond the edges: a number from 0 to 255, or one for each channel; None: 0, which
-            "bilinear" does not blend the pixels at the edges with once more.
+        fill: what lies beyond the edges: a number from 0 to 255, or one for each channel; None: 0, but
+            "bilinear" does not blend the pixels at the edges with it once more.
         mask_fill: what masks have there; None: `fill` if that is one number, otherwise 0.
     """
 
@@ -64,11 +64,11 @@ class ElasticTransform(Transform):
     """Bends images as if drawn on rubber: smoothed noise moves every pixel; masks and boxes follow.
 
     Args:
-        alpha: twice the pixels that noise moves by at most, before it is smoothed: a number, or a pair,
-            across and down.
-        sigma: of the Gaussian that smooths it, in pixels, likewise; 0: not smoothed. Four of them must be
-            less than a side of the crop.
-        interpolation, fill, mask_fill: as of `RandomPerspective`.
+        alpha: twice the number of pixels by which noise moves at most, before it is smoothed: a number, or a
+            pair, across and down.
+        sigma: the standard deviation of the Gaussian that smooths it, in pixels, likewise; 0: not smoothed.
+            Four times sigma must be less than a side of the crop.
+        interpolation, fill, mask_fill: as for `RandomPerspective`.
         p: the probability that it is done; torchvision's RandomApply.
     """
 

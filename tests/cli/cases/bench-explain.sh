@@ -1,6 +1,6 @@
 need jq
 apldata bench "$SHARED/store" --threads none --batch-size 2 --epochs 2 --demand 2000 --explain >said
-grep -c '^in the last epoch, training' said
+grep -c '^after the first epoch, training' said
 grep -o '^[a-z]* *' said | tail -n 3
 apldata bench "$SHARED/store" --threads none,1 --batch-size 2 --epochs 2 --demand 2000 --explain >said
 awk 'NR > 1 { print NF }' said

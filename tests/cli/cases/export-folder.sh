@@ -1,13 +1,5 @@
 # Images as files in folders: kept ones byte for byte, under their own names; and the same content when they are ingested again.
 exec 2>&1
-gray()
-{
-    base64 -d <<'END'
-/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////
-////////////////////////////////////////////wAALCAACAAMBAREA/8QAFAABAAAAAAAA
-AAAAAAAAAAAAAf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AH//Z
-END
-}
 mkdir -p photos/train/cat/old photos/train/dog photos/test/cat
 for name in train/cat/1.JPEG train/cat/old/1.JPEG train/dog/2.jpg test/cat/3.jpg; do gray >"photos/$name"; done
 aplingest -q photos db

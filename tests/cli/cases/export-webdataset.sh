@@ -31,3 +31,12 @@ run apldata export kept x --format webdataset --names id
 run apldata export kept k --format webdataset
 run bash -c 'trap "" XFSZ; ulimit -f 64; exec "$0" "$@"' "$APLDATA" export kept full --format webdataset
 ls -A
+
+echo "# images without a dimension of channels"
+printf '\0\0\10\3\0\0\0\2\0\0\0\2\0\0\0\3abcdefghijkl' >digits-images-idx3-ubyte
+printf '\0\0\10\1\0\0\0\2\1\0' >digits-labels-idx1-ubyte
+aplingest -q digits-images-idx3-ubyte digits.db
+apldata export -q digits.db digits --format webdataset
+tar -tf digits/*.tar
+aplingest -q digits again.db
+cmp <(content digits.db) <(content again.db) && apldata info again.db | grep image

@@ -64,10 +64,11 @@ def file_of(data: bytes | None, path: str | None) -> File:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Picture:
+class DecodedImage:
     """A decoded image: [height, width], or [channels, height, width]."""
 
     pixels: np.ndarray
+    of_palette: bool = False  # the colours that numbers stood for
 
     @property
     def nbytes(self) -> int:
@@ -102,7 +103,7 @@ def _mode(image: Any) -> str:
 def _plain(image: Any) -> np.ndarray:
     """The pixels of an image of Pillow's, channels first."""
     if image.mode == "LAB":
-        raise UnsupportedError("an image of L*a*b* colours, of which Pillow makes no RGB: convert it before")
+        raise UnsupportedError("an image of L*a*b* colours, which Pillow cannot make RGB: convert it before")
     mode = _mode(image)
     pixels = np.asarray(image if mode == image.mode else image.convert(mode))
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels
@@ -129,11 +130,11 @@ def _untouched(image: Any) -> bytes | None:
     return data if (width, height) == image.size else None  # draft() would make it smaller
 
 
-def of_pil(image: Any) -> File | Picture:
+def of_pil(image: Any) -> File | DecodedImage:
     """An image of Pillow's: the JPEG file that it was opened from, if nobody has decoded it yet, else its
     pixels."""
     data = _untouched(image)
-    return Picture(_plain(image)) if data is None else File(data)
+    return DecodedImage(_plain(image), image.mode in ("P", "PA")) if data is None else File(data)
 
 
 def _deep_colour(data: bytes) -> bool:
@@ -166,7 +167,7 @@ def as_jpeg(pixels: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def decoded(data: bytes) -> Picture:
+def decoded(data: bytes) -> DecodedImage:
     """The pixels of a file.
 
     Raises:
@@ -186,7 +187,7 @@ def decoded(data: bytes) -> Picture:
             frames = getattr(image, "n_frames", 1)
             if frames != 1:
                 raise UnsupportedError(f"an image of {frames} frames: keep_bytes=True keeps the file")
-            return Picture(_plain(image))
+            return DecodedImage(_plain(image), image.mode in ("P", "PA"))
     except Error:
         raise
     except Exception as error:  # Pillow raises many kinds

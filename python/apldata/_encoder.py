@@ -1,0 +1,190 @@
+"""What users give as the values of records, as the library takes it: bytes of a field's dtype and shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import shown, wrong_type, wrong_value
+from ._arrays import numpy_dtype
+from ._errors import Error, InvalidError, InvalidTypeError, prefixed
+from ._given import array_of
+from ._waiting import Values
+from .schema import Field
+
+
+def _kept(given: np.ndarray, array: np.ndarray) -> bool:
+    """Is `array`, converted from `given`, the same? Floats may be rounded, but not to infinity."""
+    if given.dtype.kind in "fV" and array.dtype.kind in "fV":  # bfloat16 is of the kind "V"
+        return np.array_equal(np.isinf(given), np.isinf(array))
+    if given.dtype.kind in "iu" and array.dtype == np.float64:  # NumPy would compare them as float64
+        large = (given > 2**53) | (given < -(2**53) if given.dtype.kind == "i" else False)
+        return _same(array[large], given[large])
+    return np.array_equal(array, given)
+
+
+def _same(floats: np.ndarray, numbers: np.ndarray) -> bool:
+    """By Python's whole numbers, which have no bounds."""
+    return [int(one) for one in floats.ravel()] == numbers.ravel().tolist()
+
+
+def _check_bytes(field: Field, count: int) -> int:
+    """The bytes of a value, if they are not too many for one."""
+    if count > _core.APL_MAX_VALUE:
+        raise InvalidError(
+            f"field {field.name}: a value of {count:,} bytes; one has at most {_core.APL_MAX_VALUE:,} "
+            f"({_core.APL_MAX_VALUE >> 20} MiB)"
+        )
+    return count
+
+
+def _utf8(field: Field, value: str) -> bytes:
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InvalidError(
+            f"field {field.name}: a lone surrogate, \\u{ord(value[error.start]):x}, which UTF-8 does not have"
+        ) from None
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    """An array that can be taken as a buffer, which Python's buffers cannot do with bfloat16."""
+    return array.reshape(-1).view(np.uint8) if array.dtype.kind == "V" else array
+
+
+def _rows(columns: Mapping[str, Any]) -> int:
+    """How many they have, all of them."""
+    for name, column in columns.items():
+        unordered = isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__getitem__")
+        if unordered or not hasattr(column, "__len__"):
+            raise wrong_type(f"field {name}", "an array, or a sequence, with a row for each record", column)
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InvalidError(f"fields of different lengths: {told}")
+    return max(lengths.values(), default=0)
+
+
+class Encoder:
+    """Takes values of the fields of a new store, and refuses those that a field cannot hold.
+
+    Attributes:
+        varying: values of a field may differ in shape, so that records are taken one by one.
+    """
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.varying = any(-1 in f.shape or f.dtype == "utf8" for f in fields)
+        self._fields = fields
+        self._numbers = [{name: i for i, name in enumerate(f.classes or ())} for f in fields]
+        self._dtypes = [None if f.dtype == "utf8" else numpy_dtype(f.dtype) for f in fields]
+
+    def _in_order(self, values: Mapping[str, Any]) -> list[Any]:
+        missing = [f.name for f in self._fields if f.name not in values]
+        unknown = [name for name in values if all(f.name != name for f in self._fields)]
+        if missing or unknown:
+            told = [f"missing are {', '.join(missing)}"] if missing else []
+            told += [f"no field is {', '.join(unknown)}"] if unknown else []
+            raise InvalidTypeError(f"a record has a value for each field: {'; '.join(told)}")
+        return [values[f.name] for f in self._fields]
+
+    def record(self, values: Mapping[str, Any]) -> Values:
+        """One record."""
+        return [self._value(i, value) for i, value in enumerate(self._in_order(values))]
+
+    def columns(self, values: Mapping[str, Any]) -> tuple[list[Any], int]:
+        """Of many records, the values of each field as they were given, and how many records these are."""
+        columns = [np.asarray(one) if hasattr(one, "iloc") else one for one in self._in_order(values)]
+        return columns, _rows({f.name: column for f, column in zip(self._fields, columns, strict=True)})
+
+    def row(self, columns: list[Any], row: int, called: int) -> Values:
+        """One of many records, which errors call by the number `called`."""
+        with prefixed(f"row {called}: "):
+            return [self._value(i, column[row]) for i, column in enumerate(columns)]
+
+    def arrays(self, columns: list[Any], rows: int, called: Sequence[int]) -> list[np.ndarray]:
+        """Of many records whose values are of fixed shapes, an array of each field, with a row for each."""
+        return [
+            _bytes_of(self._column(i, column, rows, called)).reshape(rows, -1)
+            for i, column in enumerate(columns)
+        ]
+
+    def _column(self, index: int, column: Any, rows: int, called: Sequence[int]) -> np.ndarray:
+        """A field's values of all rows; where they are refused, the first row that is tells why."""
+        try:
+            return self._array(index, column, rows)
+        except Error:
+            for row in range(rows):
+                with prefixed(f"row {called[row]}: "):
+                    self._array(index, column[row], None)
+            raise
+
+    def _array(self, index: int, value: Any, rows: int | None) -> np.ndarray:
+        """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without
+        loss."""
+        field = self._fields[index]
+        given = array_of(field.name, field.type, value, numpy_dtype(field.dtype))
+        if given.shape == (0,) and rows is None and field.shape[:1] == (-1,):  # an empty list
+            given = given.reshape([max(size, 0) for size in field.shape])
+        if field.classes and given.dtype.kind in "UTO":
+            given = self._class_numbers(index, given)
+        array = self._converted(index, given)
+        expected = field.shape if rows is None else (rows, *field.shape)
+        if array.ndim != len(expected) or any(
+            e not in (-1, n) for e, n in zip(expected, array.shape, strict=True)
+        ):
+            raise InvalidError(
+                f"field {field.name}: a value of shape {array.shape}, where {expected} is needed"
+            )
+        if field.classes and array.size and not 0 <= array.min() <= array.max() < len(field.classes):
+            wrong = array.min() if array.min() < 0 else array.max()
+            raise wrong_value(
+                f"field {field.name}", f"a class from 0 to {len(field.classes) - 1}", wrong.item()
+            )
+        return array
+
+    def _class_numbers(self, index: int, given: np.ndarray) -> np.ndarray:
+        """The numbers of classes that are given by their names."""
+        numbers, found = self._numbers[index], []
+        for name in given.ravel().tolist():
+            number = numbers.get(name) if isinstance(name, str) else name
+            if number is None:
+                known = ", ".join(map(shown, list(numbers)[:12])) + ", ..." * (len(numbers) > 12)
+                wanted = f"a class ({known}), or the number of one"
+                raise wrong_value(f"field {self._fields[index].name}", wanted, name)
+            found.append(number)
+        return np.asarray(found).reshape(given.shape)
+
+    def _converted(self, index: int, given: np.ndarray) -> np.ndarray:
+        """In the field's dtype and contiguous, if nothing is lost by that."""
+        field, dtype = self._fields[index], self._dtypes[index]
+        what = "values" if given.shape else f"{shown(given.item())},"
+        refused = f"field {field.name}: {what} of dtype {given.dtype}, which {field.dtype} cannot hold"
+        if given.dtype.kind not in "biufVO":
+            raise InvalidTypeError(refused)
+        try:
+            with np.errstate(invalid="ignore", over="ignore"):
+                array = given.astype(dtype, order="C", copy=False)
+            kept = given.dtype == dtype or _kept(given, array)
+        except OverflowError:
+            kept = False
+        except (TypeError, ValueError):
+            raise InvalidTypeError(refused) from None
+        if not kept:
+            raise InvalidError(refused)
+        return array
+
+    def _value(self, index: int, value: Any) -> tuple[Any, tuple[int, ...] | None]:
+        field = self._fields[index]
+        if self._dtypes[index] is None:
+            if not isinstance(value, (str, bytes)):
+                raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
+            text = value if isinstance(value, bytes) else _utf8(field, value)
+            return text, (_check_bytes(field, len(text)),)
+        if field.media is not None and isinstance(value, (bytes, bytearray, memoryview)):
+            return value, (_check_bytes(field, memoryview(value).nbytes),)
+        array = self._array(index, value, None)
+        _check_bytes(field, array.nbytes)
+        return _bytes_of(array), array.shape

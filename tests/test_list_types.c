@@ -1,0 +1,140 @@
+/* The types that columns of tables get, or are given. */
+#include "list_fixture.h"
+
+TestSuite(list_types, .init = list_set_up, .fini = fx_tear_down, .timeout = 60);
+
+/* The type of a column that a table of that one column, or of it and another, gets. */
+static void check_type(const char *text, const char *column, apl_dtype dtype, unsigned ndim, int64_t first,
+                       int64_t second)
+{
+    put_text("in/t.csv", text);
+    apl_store *s = IX_STORE("in/t.csv");
+    const apl_field *f = field_of(s, column);
+    cr_assert_eq(f->dtype, dtype, "%s: %s", text, apl_dtype_name(f->dtype));
+    cr_assert_eq(f->ndim, ndim, "%s", text);
+    cr_assert(ndim < 1 || f->shape[0] == first, "%s: %lld", text, (long long)f->shape[0]);
+    cr_assert(ndim < 2 || f->shape[1] == second, "%s: %lld", text, (long long)f->shape[1]);
+    apl_store_close(s);
+}
+
+Test(list_types, types_are_told_from_all_rows)
+{
+    check_type("n,o\n1,2\n", "n", APL_I64, 0, 0, 0);
+    check_type("n\n1\n2.5\n", "n", APL_F64, 0, 0, 0);
+    check_type("n,o\n1,2\n,2\n", "n", APL_F64, 0, 0, 0);
+    check_type("n\n-inf\nNAN\n", "n", APL_F64, 0, 0, 0);
+    check_type("n\n0x10\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n007\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n00.5\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n2024-01-31\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n1e\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n99999999999999999999\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n1.5\n1e400\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n1.5\n1e-400\n-Infinity\n", "n", APL_F64, 0, 0, 0);
+    check_type("n\nTrue\nfalse\n", "n", APL_BOOL, 0, 0, 0);
+    check_type("n\ntrue\n1\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n\"[1,2]\"\n\"[3,4]\"\n", "n", APL_I64, 1, 2, 0);
+    check_type("n\n\"[1,2]\"\n[]\n", "n", APL_I64, 1, -1, 0);
+    check_type("n\n\"[[1,2.5]]\"\n[]\n", "n", APL_F64, 2, -1, 2);
+    check_type("n\n\"[0.1,16777217]\"\n", "n", APL_F64, 1, 2, 0);
+    check_type("n\n\"[9007199254740993,9223372036854775807]\"\n", "n", APL_I64, 1, 2, 0);
+    check_type("n\n\"[0.5,9007199254740993]\"\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n\"[9007199254740993]\"\n[0.5]\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n\"[[1],[2,3]]\"\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n\"[[1]]\"\n\"[1]\"\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n[\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("label\n7\n300\n", "label", APL_U16, 0, 0, 0);
+    check_type("label\n-1\n300\n", "label", APL_I64, 0, 0, 0);
+}
+
+static void refused_as(const char *type, const char *words, const char *text)
+{
+    ix_options.column_types = &type;
+    ix_options.column_type_count = 1;
+    put_text("in/t.csv", text);
+    IX_REFUSED(strstr(words, "row ") ? APL_E_SOURCE : APL_E_INVALID, words, "in/t.csv");
+}
+
+Test(list_types, types_that_are_given_are_held_to)
+{
+    refused_as("n=f32", "t.csv: row 4, column n: 'n/a' is not a valid f32", "n\n1\n2\nn/a\n");
+    refused_as("n=u8", "row 3, column n: '256' is not a valid u8", "n\n255\n256\n");
+    refused_as("n=i8", "row 2, column n: '-129' is not a valid i8", "n\n-129\n");
+    refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
+    refused_as("n=i32", "row 2, column n: '1.5' is not a valid i32", "n\n1.5\n");
+    refused_as("n=f32", "row 2, column n: '1e300' is not a valid f32", "n\n1e300\n");
+    refused_as("n=f64", "row 3, column n: '-1e400' is not a valid f64", "n\ninf\n-1e400\n");
+    refused_as("n=bool", "row 2, column n: '2' is not a valid bool", "n\n2\n");
+    refused_as("n=f32[2]", "row 2, column n: is not a list of f32", "n\n[1]\n");
+    refused_as("n=u8[-1]", "row 2, column n: holds 300", "n\n\"[1,300]\"\n");
+    refused_as("m=f32", "has no column m, for --type; there are n", "n\n1\n");
+    refused_as("n=f31", "'n=f31': there is no such type", "n\n1\n");
+    refused_as("n=f32[0]", "there is no such type", "n\n1\n");
+    refused_as("n=utf8[3]", "there is no such type", "n\n1\n");
+}
+
+/* Whatever it is among, unlike other words. */
+Test(list_types, a_number_that_is_too_large_is_worth_a_line)
+{
+    put_text("in/t.csv", "n,code,word\n1,1,1\n-1e400,007,inf2\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
+    cr_assert(strstr(ix_said, "t.csv: row 3, column n: '-1e400' is not a number"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column code"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column word"), "%s", ix_said);
+    apl_store_close(s);
+}
+
+Test(list_types, whole_numbers_that_f64_would_round_stay_what_they_are)
+{
+    put_text("in/t.csv", "id,exact,x\n9007199254740993,9007199254740992,1\n9223372036854775807,0.5,2\n,,3\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "id")->dtype, APL_UTF8);
+    cr_assert_eq(field_of(s, "exact")->dtype, APL_F64);
+    cr_assert(strstr(ix_said,
+                     "column id has no common type, so all of it is text: there are empty cells, whole "
+                     "numbers, some of them too large for f64: --type id=f64 rounds those"),
+              "%s", ix_said);
+    apl_store_close(s);
+}
+
+Test(list_types, whole_numbers_of_lists_that_f64_would_round_stay_what_they_are)
+{
+    put_text("in/t.jsonl",
+             "{\"ids\": [9007199254740993], \"x\": [0.1, 1]}\n{\"ids\": [0.5], \"x\": [0, 2]}\n");
+    apl_store *s = IX_STORE("in/t.jsonl");
+    cr_assert_eq(field_of(s, "ids")->dtype, APL_UTF8);
+    cr_assert(strstr(ix_said, "column ids has no common type, so all of it is text: there are lists, some of "
+                              "their numbers too large for f64: --type ids=f64[-1] rounds those"),
+              "%s", ix_said);
+    apl_batch *all = fx_get_all(s);
+    const double x[] = {0.1, 1, 0, 2};
+    cr_assert_arr_eq(ix_column(s, all, "x")->data, x, sizeof x);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(list_types, values_without_a_common_type_are_worth_a_line)
+{
+    put_text("in/t.jsonl", "{\"m\": 1, \"b\": true, \"n\": [[1, 2]], \"same\": [1]}\n"
+                           "{\"m\": [2], \"b\": null, \"n\": [[1]], \"same\": [2], \"none\": null}\n");
+    apl_store *s = IX_STORE("in/t.jsonl");
+    cr_assert_eq(field_of(s, "m")->dtype, APL_UTF8);
+    cr_assert(
+        strstr(ix_said, "column m has no common type, so all of it is text: there are whole numbers, lists"));
+    cr_assert(strstr(
+        ix_said, "column b has no common type, so all of it is text: there are empty cells, true or false"));
+    cr_assert(strstr(ix_said, "there are lists, whose inner lists differ"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column same"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column none"), "%s", ix_said);
+    apl_store_close(s);
+}
+
+Test(list_types, one_word_among_numbers_is_worth_a_line)
+{
+    put_text("in/t.csv", "n\n1\n2\noops\n3\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
+    cr_assert(strstr(ix_said, "t.csv: row 4, column n: 'oops' is not a number"), "%s", ix_said);
+    apl_store_close(s);
+}
