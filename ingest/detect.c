@@ -232,6 +232,7 @@ apl_status detect(const struct sources *sources, const struct format **format, s
     struct files_options options = {.wants = asked && asked->read ? wanted_by_asked : wanted_by_any,
                                     .any_bytes = asked && asked->any_bytes,
                                     .follow = sources->follow,
+                                    .undigested = sources->undigested,
                                     .poll = sources->poll,
                                     .user = sources->user,
                                     .asked = asked};

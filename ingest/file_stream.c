@@ -40,8 +40,7 @@ static apl_status start_stream(struct files *files, struct stream *s, bool unpac
     struct place *place = files->places[s->file];
     int fd;
     TRY(place_open(place, &fd, err));
-    s->sha = hasher_new();
-    if (!s->sha) {
+    if (!place->was_read && !files->options.undigested && !(s->sha = hasher_new())) {
         close(fd);
         return fail_nomem(err);
     }
@@ -115,7 +114,7 @@ void stream_close(struct files *files, struct stream *s)
     stream_free(s);
 }
 
-/* Takes the digest of a file whose end has been seen. */
+/* Takes the digest of a file whose end has been seen for the first time. */
 static apl_status end_stream(struct files *files, struct stream *s, apl_error *err)
 {
     struct place *place = files->places[s->file];
@@ -124,10 +123,10 @@ static apl_status end_stream(struct files *files, struct stream *s, apl_error *e
         return APL_OK;
     if (input_bytes(s->input) != (uint64_t)place->st.st_size)
         return fail(err, APL_E_SOURCE, "%s: changed while it was read", place->path);
-    if (place->known)
+    if (place->was_read)
         return APL_OK;
     hasher_end(s->sha, place->digest);
-    place->known = true;
+    place->was_read = true;
     files->closed_bytes += (uint64_t)place->st.st_size;
     return APL_OK;
 }

@@ -56,7 +56,7 @@ uint64_t files_size(const struct files *files)
 static apl_status know_digest(struct files *files, size_t file, apl_error *err)
 {
     struct stream *s;
-    if (files->places[file]->known)
+    if (files->places[file]->was_read)
         return APL_OK;
     TRY(stream_open(files, file, false, NULL, &s, err));
     return files_close(files, &s->seen, err);

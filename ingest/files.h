@@ -12,6 +12,7 @@ struct files_options {
     const struct format *asked;
     bool any_bytes;          /* as struct format has it */
     bool follow;             /* links in a directory */
+    bool undigested;         /* files_digest() will not be called */
     int (*poll)(void *user); /* see source.h; may be NULL */
     void *user;
 };

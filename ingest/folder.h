@@ -14,7 +14,7 @@ struct folder_options {
     source_wants wants;
     int (*poll)(void *user); /* may be NULL */
     void *user;              /* of both */
-    struct hasher *sha;      /* takes what source_digest() says */
+    struct hasher *sha;      /* takes what source_digest() says; may be NULL */
 };
 
 /* Takes over `fd`, that of the directory, also when it fails. */

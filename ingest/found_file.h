@@ -16,9 +16,9 @@ struct place {
     char *path;      /* safe to print */
     struct stat st;  /* when it was found */
     uint8_t head[PLACE_HEAD];
-    bool follow; /* it may be a link: it was given by name, or links are followed */
-    int fd;      /* of read_at; -1: none yet */
-    bool known;  /* its digest is */
+    bool follow;   /* it may be a link: it was given by name, or links are followed */
+    int fd;        /* of read_at; -1: none yet */
+    bool was_read; /* to its end: of what it had then is */
     uint8_t digest[32];
     char *members[PEEK_NAMES]; /* of an archive: its first */
     size_t member_count;

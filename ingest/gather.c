@@ -129,6 +129,7 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
     in->sources = (struct sources){.paths = (const char *const *)in->given.paths,
                                    .count = in->given.count,
                                    .follow = in->options.follow_links != 0,
+                                   .undigested = in->host.part,
                                    .poll = report_reading,
                                    .user = in};
     return APL_OK;

@@ -99,6 +99,8 @@ static void hand_over(struct hasher *h)
 
 void hasher_add(struct hasher *h, const void *data, size_t size)
 {
+    if (!h)
+        return;
     if (!h->threaded) {
         sha256_add(h->sha, data, size);
         return;
@@ -116,6 +118,8 @@ void hasher_add(struct hasher *h, const void *data, size_t size)
 
 void hasher_end(struct hasher *h, uint8_t digest[32])
 {
+    if (!h)
+        return;
     if (h->filled)
         hand_over(h);
     if (h->threaded)

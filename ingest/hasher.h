@@ -11,10 +11,10 @@ struct hasher;
 struct hasher *hasher_new(void);
 void hasher_free(struct hasher *hasher);
 
-/* Takes bytes, which are copied. One thread at a time. */
+/* Takes bytes, which are copied. One thread at a time. NULL: nothing is hashed. */
 void hasher_add(struct hasher *hasher, const void *data, size_t size);
 
-/* Waits until all bytes taken have been hashed, returns their digest, and starts over. */
+/* Waits until all bytes taken have been hashed, returns their digest, and starts over. NULL: the digest stays as it is. */
 void hasher_end(struct hasher *hasher, uint8_t digest[32]);
 
 #endif

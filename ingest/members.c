@@ -90,8 +90,8 @@ static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_
     TRY(begin_source(in, source, err));
     source_close(in->source);
     in->source = NULL;
-    struct source_way names = {SOURCE_LIST, in->sources.follow, in->db};
-    TRY(source_open_tree(in->sources.paths[source], is_wanted, names, report_reading, in, &in->source, err));
+    struct source_way names = {.tree = SOURCE_LIST, .follow = in->sources.follow, .except = in->db};
+    TRY(source_open_tree(in->sources.paths[source], is_wanted, &names, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK) {
         *other = !m.directory && !in->found && is_anothers(in, m.name);
@@ -122,11 +122,15 @@ static apl_status open_for_members(struct ingest *in, size_t source, apl_error *
     const struct source_head head = {in->standard.head, in->standard.size};
     in->reading = true;
     bool any = !in->format->list || in->format->lists_for_parts || in->format->passes_folders;
-    enum source_tree how = !in->format->folders ? SOURCE_FLAT : any ? SOURCE_ANY : SOURCE_TREE;
+    struct source_way how = {.tree = !in->format->folders ? SOURCE_FLAT
+                                     : any                ? SOURCE_ANY
+                                                          : SOURCE_TREE,
+                             .follow = in->sources.follow,
+                             .except = in->db,
+                             .undigested = in->sources.undigested};
     TRY(strcmp(path, "-") == 0 && head.data
-            ? source_open_begun(&head, is_wanted, how, report_reading, in, &in->source, err)
-            : source_open_tree(path, is_wanted, (struct source_way){how, in->sources.follow, in->db},
-                               report_reading, in, &in->source, err));
+            ? source_open_begun(&head, is_wanted, how.tree, report_reading, in, &in->source, err)
+            : source_open_tree(path, is_wanted, &how, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     return APL_OK;
 }

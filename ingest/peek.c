@@ -36,8 +36,8 @@ size_t peek_members(const char *path, char *names[PEEK_NAMES])
     struct source_member m;
     size_t count = 0;
     unsigned blocks = 0;
-    if (source_open_tree(path, wants_all, (struct source_way){SOURCE_LIST, false, NULL}, has_seen_enough,
-                         &blocks, &source, NULL) != APL_OK)
+    if (source_open_tree(path, wants_all, &(struct source_way){.tree = SOURCE_LIST}, has_seen_enough, &blocks,
+                         &source, NULL) != APL_OK)
         return 0;
     while (count < PEEK_NAMES && source_next(source, &m, NULL) == APL_OK) {
         if (m.directory)

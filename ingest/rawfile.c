@@ -44,7 +44,7 @@ apl_status rawfile_read(struct rawfile *file, uint8_t *data, size_t room, size_t
             continue;
         if (n < 0)
             return fail_errno(err, errno, "%s: byte %" PRIu64 ": cannot be read", file->name, taken);
-        if (n > 0 && file->sha)
+        if (n > 0)
             hasher_add(file->sha, data, (size_t)n);
         atomic_store_explicit(&file->taken, taken + (uint64_t)n, memory_order_relaxed);
         *got = (size_t)n;

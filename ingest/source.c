@@ -28,6 +28,7 @@ struct source {
     bool folders, list,
         files_only;     /* names have them; only names are wanted; directories in an archive are not */
     bool follow;        /* links in a directory */
+    bool undigested;    /* nobody will ask for the digest */
     const char *except; /* a store that is left out of one; NULL: none */
 
     /* One of: an archive, a directory, a directory with all below it. */
@@ -175,7 +176,7 @@ static apl_status open_source(struct source *s, const char *path, apl_error *err
     printable(s->name, sizeof s->name, shown, strlen(shown));
     s->feed.name = s->name;
     s->feed.cursor = cursor_over(NULL, 0);
-    if (!s->list && !(s->sha = hasher_new()))
+    if (!s->list && !s->undigested && !(s->sha = hasher_new()))
         return fail_nomem(err);
     return standard ? open_stdin(s, err) : open_path(s, path, err);
 }
@@ -219,16 +220,16 @@ static struct source begin_kind(source_wants wants, enum source_tree how, int (*
 apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
                        struct source **source, apl_error *err)
 {
-    return source_open_tree(path, wants, (struct source_way){SOURCE_FLAT, false, NULL}, poll, user, source,
-                            err);
+    return source_open_tree(path, wants, &(struct source_way){.tree = SOURCE_FLAT}, poll, user, source, err);
 }
 
-apl_status source_open_tree(const char *path, source_wants wants, struct source_way how,
+apl_status source_open_tree(const char *path, source_wants wants, const struct source_way *how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err)
 {
-    struct source kind = begin_kind(wants, how.tree, poll, user);
-    kind.follow = how.follow;
-    kind.except = how.except;
+    struct source kind = begin_kind(wants, how->tree, poll, user);
+    kind.follow = how->follow;
+    kind.except = how->except;
+    kind.undigested = how->undigested;
     return open_kind(&kind, path, source, err);
 }
 
@@ -286,8 +287,7 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
             feed_begin(&s->feed);
     } else if (status == APL_END) {
         s->ended = true;
-        if (s->sha)
-            hasher_end(s->sha, s->digest);
+        hasher_end(s->sha, s->digest);
     }
     return status == APL_END ? APL_END : feed_failure(&s->feed, err);
 }
@@ -329,7 +329,7 @@ uint64_t source_size(const struct source *s)
 
 apl_status source_digest(struct source *s, uint8_t sha256[32], apl_error *err)
 {
-    if (!s->ended)
+    if (!s->ended || !s->sha)
         return fail(err, APL_E_INVALID, "%s: its digest is known only once it has been read to its end",
                     s->name);
     memcpy(sha256, s->digest, 32);

@@ -43,8 +43,9 @@ struct source_way {
     enum source_tree tree;
     bool follow;
     const char *except; /* a store that is left out where it lies in the directory; NULL: none */
+    bool undigested;    /* no digest is taken: source_digest() will not be called */
 };
-apl_status source_open_tree(const char *path, source_wants wants, struct source_way how,
+apl_status source_open_tree(const char *path, source_wants wants, const struct source_way *how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err);
 
 /* Standard input as an archive, of which the first bytes have been read already: `head`, which must live as long as the source. */

@@ -270,12 +270,10 @@ static apl_status open_wanted(struct tree *tree, apl_error *err)
         return wrong(tree, "is not a regular file", err);
     tree->size = (uint64_t)st.st_size;
     tree->at = 0;
-    if (tree->options.sha) {
-        uint8_t size[8];
-        store_le(size, tree->size, 8);
-        hasher_add(tree->options.sha, tree->path, strlen(tree->path) + 1);
-        hasher_add(tree->options.sha, size, sizeof size);
-    }
+    uint8_t size[8];
+    store_le(size, tree->size, 8);
+    hasher_add(tree->options.sha, tree->path, strlen(tree->path) + 1);
+    hasher_add(tree->options.sha, size, sizeof size);
     return APL_OK;
 }
 
@@ -378,8 +376,7 @@ apl_status tree_block(struct tree *tree, const uint8_t **data, size_t *size, apl
         return has_changed(tree, "grew", err);
     if (have == 0)
         return tree->at == tree->size ? APL_END : has_changed(tree, "shrank", err);
-    if (tree->options.sha)
-        hasher_add(tree->options.sha, tree->block, have);
+    hasher_add(tree->options.sha, tree->block, have);
     tree->at += have;
     tree->bytes += have;
     *data = tree->block;

@@ -44,3 +44,13 @@ Test(hasher, freed_with_bytes_unhashed)
     hasher_free(h);
     hasher_free(NULL);
 }
+
+Test(hasher, none)
+{
+    static const uint8_t before[32] = {1, 2, 3};
+    uint8_t digest[32];
+    memcpy(digest, before, 32);
+    hasher_add(NULL, before, 32);
+    hasher_end(NULL, digest);
+    cr_assert(memcmp(digest, before, 32) == 0);
+}

@@ -331,6 +331,29 @@ Test(source, cursor_gives_a_members_bytes_and_no_more)
     buffer_free(&tar);
 }
 
+/* Of an archive, and of a directory. */
+Test(source, without_a_digest)
+{
+    struct buffer tar = big_tar();
+    const char *archive = in_folder(folder, "source");
+    write_file(archive, tar.data, tar.size);
+    write_file(in_folder(folder, "data_1"), first.data, first.size);
+    const char *const paths[] = {archive, folder};
+    for (size_t i = 0; i < 2; i++) {
+        struct source *s;
+        struct source_member m;
+        apl_error err = {0};
+        uint8_t digest[32];
+        const struct source_way way = {.tree = SOURCE_FLAT, .undigested = true};
+        cr_assert_eq(source_open_tree(paths[i], wants_1, &way, NULL, NULL, &s, &err), APL_OK);
+        cr_assert_eq(source_next(s, &m, &err), APL_OK);
+        cr_assert_eq(source_next(s, &m, &err), APL_END);
+        cr_assert_eq(source_digest(s, digest, &err), APL_E_INVALID);
+        source_close(s);
+    }
+    buffer_free(&tar);
+}
+
 Test(source, reads_have_a_bound)
 {
     struct buffer tar = {0}, data = content(1, FEED_TAKE_MAX + 100);
