@@ -197,6 +197,20 @@ Test(status, printable_escapes_what_deceives)
     cr_assert_str_eq(apl_printable(all, sizeof all, text, strlen(text)), text);
 }
 
+/* Joiners in a Persian word, in Hindi and in an emoji; and where nothing is joined, so that two names would look alike. */
+Test(status, printable_leaves_joiners_between_what_they_join)
+{
+    static const char *const names[] = {"\u0645\u06cc\u200c\u0631\u0648\u0645", "\u0915\u094d\u200d\u0937",
+                                        "\U0001f469\u200d\U0001f52c", "\u2764\ufe0f\u200d\U0001f525"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_shown(names[i], strlen(names[i]), names[i]);
+    SHOWN("\u200dx", "\\xe2\\x80\\x8dx");
+    SHOWN("cat\u200c", "cat\\xe2\\x80\\x8c");
+    SHOWN("\u00e9\u200d", "\u00e9\\xe2\\x80\\x8d");
+    SHOWN("\u0645\u200c\u200c", "\u0645\u200c\\xe2\\x80\\x8c");
+    SHOWN("\u202e\u200c", "\\xe2\\x80\\xae\\xe2\\x80\\x8c");
+}
+
 Test(status, printable_escapes_what_is_no_utf8)
 {
     SHOWN("\x80", "\\x80");

@@ -47,9 +47,9 @@ APL_API const char *apl_status_text(apl_status status);
 /*
  * Makes untrusted text, such as the name of a class, safe to print: copies text[0 ... length-1] to out[0 ... size-1]
  * and appends a NUL. Escapes as \xNN, byte by byte, invalid UTF-8, control characters (C1 included), line and paragraph
- * separators, and characters that have no width or change the direction of text, such as U+200B and U+202E. Text that
- * does not fit is truncated, with "..." where there is room for it. Returns out. The messages of apl_error are already
- * safe.
+ * separators, and characters that have no width or change the direction of text, such as U+200B and U+202E; but not the
+ * joiners U+200C and U+200D within Persian, Hindi, emoji and the like (docs/FORMAT.md has the rule). Text that does not
+ * fit is truncated, with "..." where there is room for it. Returns out. The messages of apl_error are already safe.
  */
 APL_API char *apl_printable(char *out, size_t size, const char *text, size_t length);
 

@@ -24,7 +24,7 @@ from ._encoder import Encoder
 from ._errors import Error, ExistsError, InvalidError, advising
 from ._unsaved import Unsaved
 from ._waiting import Values, Waiting
-from .schema import Field
+from .schema import Field, is_printable
 
 _PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
 
@@ -170,7 +170,7 @@ class Writer:
         if "split" not in values or any(field.name == "split" for field in self.fields):
             return None
         split = text("split", values.pop("split"))
-        if not (split.isprintable() and 0 < len(split.encode(errors="replace")) <= _core.APL_MAX_NAME):
+        if not (is_printable(split) and 0 < len(split.encode(errors="replace")) <= _core.APL_MAX_NAME):
             raise wrong_value(
                 "split", f"a name of 1 to {_core.APL_MAX_NAME} bytes that can be printed", split
             )

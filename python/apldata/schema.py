@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,10 +11,17 @@ from ._errors import InvalidError, NoFieldError, NotFoundError
 
 AN_IMAGE = "u8[C,H,W] with C at most 16, u8[*,*,*] or u8[H,W]"
 
+_JOINERS_IN_PLACE = re.compile("(?<=[^\0-\u05ff\u200c\u200d])[\u200c\u200d]")
+
+
+def is_printable(name: str) -> bool:
+    """No control characters? Joiners are none where Persian, Hindi and emoji have them: see FORMAT.md."""
+    return _JOINERS_IN_PLACE.sub("", name).isprintable()
+
 
 def plain(name: str) -> str:
     """A name on one line: as it is if it can be printed, else with escapes."""
-    return name if name.isprintable() else repr(name)
+    return name if is_printable(name) else repr(name)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

@@ -89,3 +89,15 @@ def test_a_full_disk_is_told_of_with_the_split(tmp_path: Path, monkeypatch: pyte
         assert caught.value.errno == 28
         writer.append(split="test", x=np.full(4096, 3))
     assert read(tmp_path / "s")["test"]["x"][:, 0].tolist() == [1, 3]
+
+
+def test_joiners_are_part_of_names(tmp_path: Path) -> None:
+    persian, emoji = "\u0645\u06cc\u200c\u0631\u0648\u0645", "\U0001f469\u200d\U0001f52c"
+    fields = [apldata.Field("label", "u8", (), "target", classes=(persian, emoji))]
+    with apldata.Writer(tmp_path / "db", fields) as writer:
+        writer.append(label=1, split=persian)
+        with pytest.raises(apldata.InvalidError, match="can be printed"):
+            writer.append(label=0, split="tr\u200cain")
+    with apldata.Store(tmp_path / "db") as store:
+        assert list(store.splits) == [persian]
+        assert store.schema["label"].classes == (persian, emoji)

@@ -166,24 +166,37 @@ static bool may_be_printed(uint32_t character)
     return true;
 }
 
-/* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal, or 0. */
-static size_t printable_char(const unsigned char *text, size_t length)
+#define JOINED_FROM \
+    0x600 /* scripts whose letters have joiners between them, and emoji; none that resembles Latin */
+
+/* U+200C and U+200D shape what they stand between, in Persian and Hindi and in emoji; elsewhere they are only invisible. */
+static bool is_joiner(uint32_t character)
+{
+    return character == 0x200c || character == 0x200d;
+}
+
+/* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal, or 0. *before: the character before it, and
+ * then itself; 0: none that was printed. */
+static size_t printable_char(const unsigned char *text, size_t length, uint32_t *before)
 {
     uint32_t character;
     size_t n = utf8_decode(text, length, &character);
-    if (n == 1)
-        return character >= 0x20 && character != 0x7f;
-    return n && may_be_printed(character) ? n : 0;
+    bool may = n == 1                 ? character >= 0x20 && character != 0x7f
+               : is_joiner(character) ? *before >= JOINED_FROM && !is_joiner(*before)
+                                      : n && may_be_printed(character);
+    *before = may ? character : 0;
+    return may ? n : 0;
 }
 
 char *apl_printable(char *out, size_t size, const char *text, size_t length)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t used = 0, cut = 0; /* cut: the most of what is there that leaves room for "..." */
+    uint32_t before = 0;
     if (size == 0)
         return out;
     for (size_t i = 0; i < length;) {
-        size_t n = printable_char(at + i, length - i);
+        size_t n = printable_char(at + i, length - i, &before);
         size_t width = n ? n : 4;
         if (used + width + 1 > size) {
             used = cut;
