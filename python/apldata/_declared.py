@@ -50,6 +50,10 @@ def _checked(field: Field) -> Field:
     media = optional_text(f"field {name}: the media type", field.media)
     if shape == () and (dtype == "utf8" or (media is not None and dtype == "u8")):
         shape = (-1,)
+    if field.layout not in (None, "HWC", "CHW"):
+        raise wrong_value(f"field {name}: the layout", "'HWC', 'CHW' or None", field.layout)
+    if field.layout is not None and len(shape) != 3:
+        raise InvalidError(f"field {name}: a layout needs a shape of three dimensions; it has {shape}")
     return dataclasses.replace(field, dtype=dtype, shape=shape, classes=_classes(name, field.classes))
 
 

@@ -143,6 +143,8 @@ class Encoder:
             raise wrong_value(
                 f"field {field.name}", f"a class from 0 to {len(field.classes) - 1}", wrong.item()
             )
+        if field.layout == "HWC":
+            return np.ascontiguousarray(np.moveaxis(array, -1, -3))
         return array
 
     def _class_numbers(self, index: int, given: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from ._roles import (
     roles_of,
 )
 from ._translation import LIBRARIES, Translation, altered
-from .schema import Field, Schema
+from .schema import Field, Schema, warn_unclear
 from .transforms import MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
 
 _SIDES = ("crop_height", "crop_width", "resize_height", "resize_width")
@@ -334,6 +334,8 @@ def resolved(
         if isinstance(first, Transform):
             plan.add_own(first)
         elif library is None:
+            if isinstance(first, PerPicture) and first.channels_last and first.field in schema.names:
+                warn_unclear(schema[first.field])
             plan.done.append(first)
         elif isinstance(first, PerPicture):
             plan.add([inner], library, roles_named(schema, *first.roles))

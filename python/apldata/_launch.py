@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
+
+from ._warning import warn
 
 _OTHERS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 
@@ -17,9 +18,8 @@ def warn_if_alone() -> None:
     if not (several or some) or any(map(os.environ.get, _OTHERS)):
         return
     said = f"RANK is {rank} and WORLD_SIZE" if some else f"WORLD_SIZE is {world} and RANK"
-    warnings.warn(
+    warn(
         f"{said} is not set: the loader reads all records, as one process alone "
         "would. Set both, or give rank= and world=; rank=0, world=1 says that this is meant",
         RuntimeWarning,
-        stacklevel=4,
     )

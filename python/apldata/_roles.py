@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import choice, names, optional_text, shown
 from ._arrays import numpy_dtype
 from ._errors import InvalidError, NotFoundError
-from .schema import AN_IMAGE, Field, Schema, channels_last, listed, plain
+from .schema import AN_IMAGE, Field, Schema, channels_last, listed, plain, warn_unclear
 from .transforms import BOX_FORMATS
 
 _WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
@@ -142,6 +142,8 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         raise NotFoundError(
             f"{shown(transform)}: no field is an image, which is {AN_IMAGE}; the fields are {seen}"
         )
+    for image in images:
+        warn_unclear(image)
     if said:
         return Roles(
             tuple(images), tuple(masks), boxes[0] if boxes else None, said.box_format if boxes else None, True
@@ -160,6 +162,7 @@ def roles_named(
             raise NotFoundError(f"PerPicture: there is no field {name!r}: there are {listed(schema.names)}")
     if _planes(schema[image]) is None:
         raise InvalidError(f"PerPicture: field {plain(image)} is {schema[image].type}, which is not an image")
+    warn_unclear(schema[image])
     return Roles(
         (schema[image],), tuple(schema[mask] for mask in masks), schema[boxes] if boxes else None, box_format
     )

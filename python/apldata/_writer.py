@@ -24,7 +24,8 @@ from ._encoder import Encoder
 from ._errors import Error, ExistsError, InvalidError, advising
 from ._unsaved import Unsaved
 from ._waiting import Values, Waiting
-from .schema import Field, is_printable
+from ._warning import warn
+from .schema import UNCLEAR, Field, is_printable
 
 _PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
 
@@ -52,7 +53,8 @@ class Writer:
         schema: the fields: a list of `Field`, or a mapping from names to `Field`, dtype, or (dtype, shape). A
             dtype is the store's name ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies";
             ``str`` is text. A mapping marks "label" as target, and all else as input; use `Field` to say
-            otherwise. ``Field("photo", "u8", media="image/jpeg")`` keeps files as they are: values
+            otherwise. ``Field("image", "u8", (3, 640, 3), layout="HWC")`` turns images whose channels
+            come last. ``Field("photo", "u8", media="image/jpeg")`` keeps files as they are: values
             are ``bytes``.
         split: the split that records belong to until `begin()` names another.
         threads: that encode; None: one per core; 0: none, the caller does the work.
@@ -116,7 +118,9 @@ class Writer:
 
     def _describe(self, source: str, keep_files: bool) -> None:
         for f in self.fields:
-            self._core.add_field(f.name, f.dtype, MARKS[f.mark], f.shape)
+            self._core.add_field(f.name, f.dtype, MARKS[f.mark], f.stored_shape)
+            if f.layout_unclear:
+                warn(f"field {f.name}: {UNCLEAR.format(f.type)}")
             if f.media is not None:
                 self._core.set_media(f.name, f.media)
             if f.media == "image/jpeg" and not keep_files:

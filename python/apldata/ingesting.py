@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from apldata._errors import ExistsError, advising
 from apldata._progress import Bar, Progress
 from apldata._store import Store
 from apldata._units import share, size
+from apldata._warning import warn
 
 _PHASES = ("reading", "checking", "done")
 _MAX_SIDE = 65500  # of a JPEG
@@ -116,8 +116,7 @@ def _progress_function(
 
 
 def _notice(message: str) -> None:
-    # Not the frames of this function, of ingest() or of what checks its arguments, but the caller's.
-    warnings.warn(message, IngestWarning, stacklevel=4)
+    warn(message, IngestWarning)
 
 
 def _sources(source: object) -> list[str]:

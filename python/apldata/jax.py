@@ -13,7 +13,6 @@ import copy
 import json
 import os
 import time
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -32,6 +31,7 @@ from ._pass import Pass
 from ._ragged import RaggedArray
 from ._source import Source
 from ._store import Store
+from ._warning import warn
 from .collation import Collations
 from .schema import listed as listed_fields
 from .transforms import listed
@@ -260,11 +260,9 @@ def _warn_of_rounding(store: Store, fields: Iterable[str] | None) -> None:
     wanted = store.schema.names if fields is None else list(fields)
     rounded = [f.name for f in store.schema if f.name in wanted and f.dtype == "f64"]
     if rounded and _rounds():
-        warnings.warn(
+        warn(
             f"{store.path}: JAX rounds f64 to f32 (fields: {listed_fields(rounded)}): "
             "set jax_enable_x64 to keep them",
-            UserWarning,
-            stacklevel=4,
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ._errors import InvalidError, NoFieldError, NotFoundError
+from ._warning import warn
 
 AN_IMAGE = "u8[C,H,W] with C at most 16, u8[*,*,*] or u8[H,W]"
 
@@ -31,6 +32,10 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(map(plain, all_of[:most])) + more
 
 
+UNCLEAR = (
+    "{}: the first dimension is taken for the channels, not the last: a Field with layout='CHW' says that "
+    "this is right, one with 'HWC' moves the channels"
+)
 _USUAL = (1, 3, 4)  # numbers of channels
 
 
@@ -43,9 +48,12 @@ def channels_last(shape: tuple[int, ...]) -> bool:
 
 
 def channels_unclear(shape: tuple[int, ...]) -> bool:
-    """May it be that of images with their channels first, and with their channels last?"""
+    """May it be that of images with their channels first, and with their channels last? Of squares whose
+    channels come first, it is clear."""
     few = (2, *_USUAL)
-    return len(shape) == 3 and shape[2] in few and shape[0] in few and not channels_last(shape)
+    if len(shape) != 3 or shape[2] not in few or shape[0] not in few or channels_last(shape):
+        return False
+    return shape[1] != shape[2] or shape[0] == shape[1]
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,9 @@ class Field:
         media: the media type of a kept field, such as "image/jpeg": its values are files, stored byte for
             byte as they came; or None. The dtype of such a field is "u8", its shape (-1,).
         indexed: how many of these are indexed JPEGs, whose crops are decoded without the rest.
+        layout: for `Writer` and `convert()`: "HWC" if the values, of that shape, have their channels last:
+            they are stored with their channels first, as transforms take them. "CHW" if they come first,
+            where the shape leaves that open. A store does not keep it.
         raw_bytes, stored_bytes: of all values, decoded and as stored.
         digest: SHA-256 over all values in the order of ids, in hexadecimal; of a set, zeros.
     """
@@ -79,6 +90,17 @@ class Field:
     digest: str = ""
     media: str | None = None
     indexed: int = 0
+    layout: str | None = None
+
+    @property
+    def layout_unclear(self) -> bool:
+        """Is it an image whose shape does not tell whether its channels come first or last?"""
+        return self.dtype == "u8" and self.layout is None and channels_unclear(self.shape)
+
+    @property
+    def stored_shape(self) -> tuple[int, ...]:
+        """That of its values in a store, which has channels first."""
+        return (self.shape[2], *self.shape[:2]) if self.layout == "HWC" else self.shape
 
     @property
     def is_picture(self) -> bool:
@@ -116,6 +138,15 @@ class Field:
         classes = f", {len(self.classes)} classes" if self.classes else ""
         media = f", {self.media}" if self.media else ""
         return f"Field({self.name!r}: {self.type}, {self.mark}{classes}{media})"
+
+
+def warn_unclear(field: Field) -> None:
+    """For whoever takes a stored field for images, of which the shape may not tell where the channels are."""
+    if field.layout_unclear:
+        warn(
+            f"field {plain(field.name)}: {field.type}: the first dimension is taken for the channels, not "
+            "the last: if that is wrong, write the store with Field(..., layout='HWC')"
+        )
 
 
 def field_of(told: dict[str, Any]) -> Field:

@@ -334,7 +334,7 @@ def test_channels_that_come_last_are_not_taken_for_the_height(tmp_path: Path, sh
 def test_channels_may_be_few_and_small(tmp_path: Path) -> None:
     """Where the first and the last dimension may be channels, the first is taken, and convert() says so."""
     with pytest.warns(
-        apldata.IngestWarning, match=r"column photo: u8\[3,5,4\]: transforms take the first dim"
+        apldata.IngestWarning, match=r"column photo: u8\[3,5,4\]: the first dimension is taken"
     ):
         apldata.convert({"photo": np.zeros((2, 3, 5, 4), "u1")}, tmp_path / "s")
     Loader(tmp_path / "s", transforms=[RandomFlip()]).close()

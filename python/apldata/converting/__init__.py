@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from .. import _core
 from .._arguments import flag, function, names, names_checked, path_of, text, threads_of, whole
 from .._errors import InvalidError, prefixed
 from .._progress import Bar, Progress
+from .._warning import warn
 from .._writer import Writer
 from ..ingesting import IngestSummary, IngestWarning
 from ..schema import listed
@@ -158,7 +158,7 @@ class _Conversion:
 
     def _tell_notes(self, notes: list[str]) -> None:
         for note in notes:
-            warnings.warn(f"{self._source.name}: {note}", IngestWarning, stacklevel=5)
+            warn(f"{self._source.name}: {note}", IngestWarning)
 
     def _reading(self, records: int, raw_bytes: int, stored: int) -> None:
         self._report("reading", records, raw_bytes, stored)

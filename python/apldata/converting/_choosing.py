@@ -13,7 +13,7 @@ from .._arguments import names, text, wrong_type
 from .._arrays import store_dtype
 from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
-from ..schema import Field, channels_unclear, listed
+from ..schema import UNCLEAR, Field, listed
 from ._found import found
 from ._images import BYTES, DecodedImage, File, is_image, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
@@ -57,8 +57,9 @@ def _fields(fields: Fields) -> dict[str, str] | None:
 def _type(name: str, spec: Any) -> Told | str:
     if isinstance(spec, Field):
         (field,) = declared({name: spec})
+        kept = field.media is not None
         return Told(
-            str(field.dtype), field.shape, field.classes, field.mark, field.media is not None, field.media
+            str(field.dtype), field.shape, field.classes, field.mark, kept, field.media, layout=field.layout
         )
     if isinstance(spec, str) and spec in ("json", "file"):
         return "json" if spec == "json" else Told(is_file=True)
@@ -145,10 +146,10 @@ class _Chooser:
             )
             self._note_palettes(column, values)
         field = self._field(told, name)
-        if field.dtype == "u8" and channels_unclear(field.shape):
-            self.notes.append(
-                f"column {column}: {field.type}: transforms take the first dimension for the channels"
-            )
+        if field.layout_unclear:
+            if not any(isinstance(value, DecodedImage) for value in values[:1]):
+                self.notes.append(f"column {column}: {UNCLEAR.format(field.type)} (types={{{name!r}: ...}})")
+            field = dataclasses.replace(field, layout="CHW")  # so that the writer need not warn again
         return Numbers(column, field)
 
     def _completed(self, given: Told, told: Told, values: Column) -> Told:
@@ -179,7 +180,9 @@ class _Chooser:
 
     def _field(self, told: Told, name: str) -> Field:
         mark = told.mark or ("target" if name == "label" else "input")
-        return declared([Field(name, told.dtype, told.shape or (), mark, told.classes, media=told.media)])[0]
+        shape, layout = told.shape or (), told.layout
+        made = Field(name, told.dtype, shape, mark, told.classes, media=told.media, layout=layout)
+        return declared([made])[0]
 
     # ------------------------------------------------------------------------------------------- files
 
@@ -255,6 +258,8 @@ class _Chooser:
         told = dataclasses.replace(told, is_file=False, media=None)
         field = self._field(told.over(of_rows), name)
         beside = (None, None) if of_pillow else (self._paths(name, values), self._shapes(name))
+        if field.layout_unclear:
+            field = dataclasses.replace(field, layout="CHW")  # as images are decoded
         return Pixels(column, field, *beside, outside, self._pool)
 
 

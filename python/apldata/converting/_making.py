@@ -87,7 +87,8 @@ class Numbers(Maker):
         return str(value) if self.field.dtype == "utf8" and not is_text else value
 
     def _pixels(self, pixels: np.ndarray) -> np.ndarray:
-        return pixels[None] if pixels.ndim == 2 and len(self.field.shape) == 3 else pixels
+        pixels = pixels[None] if pixels.ndim == 2 and len(self.field.shape) == 3 else pixels
+        return np.moveaxis(pixels, 0, -1) if self.field.layout == "HWC" else pixels
 
 
 class Json(Maker):

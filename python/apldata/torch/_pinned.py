@@ -13,6 +13,7 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from .._core import View
+from .._warning import warn
 
 _HELD = 8  # batches that may wait for the device before the host waits too
 _PORTABLE = 1  # locked for all devices of the process
@@ -22,9 +23,7 @@ def available() -> bool:
     """Is there a GPU to lock memory for? If not, says so, as torch does."""
     if torch.cuda.is_available():
         return True
-    warnings.warn(
-        "pin_memory=True: there is no CUDA device, so memory is not pinned", UserWarning, stacklevel=4
-    )
+    warn("pin_memory=True: there is no CUDA device, so memory is not pinned")
     return False
 
 

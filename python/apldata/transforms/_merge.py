@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._arguments import shown, wrong_type
 from .._errors import InvalidError, InvalidTypeError
-from ..schema import Field, Schema
+from ..schema import Field, Schema, warn_unclear
 from ._base import AFFINE, CHANNELS, Transform
 from ._result import DTYPES, RandomErasing
 
@@ -82,6 +82,7 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
         if settings["field"] not in schema.names:  # which the reader tells
             continue
         field = schema[settings["field"]]
+        warn_unclear(field)
         _check_grey(settings, field)
         channels = 1 if settings.get("grey_plane") else field.channels
         _check_numbers(settings, "mean", "Normalize: {} means", channels, field.name)
