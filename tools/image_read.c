@@ -7,6 +7,7 @@
 #include "interrupt.h"
 #include "report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,18 @@ static int take_row(const struct image_request *r, const apl_batch *batch, size_
     return r->take(r->user, apl_batch_ids(batch)[row], &image, NULL);
 }
 
-static int take_batch(const struct image_request *r, const apl_batch *batch)
+static int read_split(const struct image_request *r, const char *split);
+
+/* A record that was left out, as all of its block are where one is damaged: on its own, it may be intact, and else says what it has. */
+static int take_alone(const struct image_request *r, const char *split, uint64_t id)
+{
+    struct image_request alone = *r;
+    alone.ids = &id;
+    alone.count = 1;
+    return read_split(&alone, split);
+}
+
+static int take_batch(const struct image_request *r, const char *split, const apl_batch *batch)
 {
     size_t rows = apl_batch_rows(batch), skipped = 0;
     const uint64_t *left_out = apl_batch_skipped(batch, &skipped);
@@ -119,11 +131,19 @@ static int take_batch(const struct image_request *r, const apl_batch *batch)
     for (size_t i = 0; i < rows && !status; i++)
         status = take_row(r, batch, i);
     for (size_t i = 0; i < skipped && !status; i++)
-        status = r->take(r->user, left_out[i], NULL, "its file cannot be decoded");
+        status = take_alone(r, split, left_out[i]);
     return status;
 }
 
-static int run_reader_of(const struct image_request *r, apl_reader *reader)
+/* The message of an error about one record, without that record's id, which take() is told beside it. */
+static const char *without_id(const char *message, uint64_t id)
+{
+    char prefix[40];
+    size_t length = (size_t)snprintf(prefix, sizeof prefix, "record %" PRIu64 ": ", id);
+    return strncmp(message, prefix, length) == 0 ? message + length : message;
+}
+
+static int run_reader_of(const struct image_request *r, const char *split, apl_reader *reader)
 {
     apl_batch *batch;
     apl_error err;
@@ -131,14 +151,15 @@ static int run_reader_of(const struct image_request *r, apl_reader *reader)
     int code = 0;
     while (!code && (status = apl_reader_next(reader, &batch, &err)) != APL_END) {
         if (status != APL_OK)
-            return r->count == 1 ? r->take(r->user, r->ids[0], NULL, err.message) : failed("%s", err.message);
-        code = interrupted() ? EXIT_FAILURE : take_batch(r, batch);
+            return r->count == 1 ? r->take(r->user, r->ids[0], NULL, without_id(err.message, r->ids[0]))
+                                 : failed("%s", err.message);
+        code = interrupted() ? EXIT_FAILURE : take_batch(r, split, batch);
         apl_batch_release(batch);
     }
     return code;
 }
 
-/* Of one split: the ids are all in it. */
+/* Of one split: the ids are all in it. Of a single one, the reader's error is what take() is told. */
 static int read_split(const struct image_request *r, const char *split)
 {
     const char *name = apl_store_field(r->store, r->field)->name;
@@ -163,11 +184,10 @@ static int read_split(const struct image_request *r, const char *split)
     options.transforms = &transform;
     options.transform_count = 1;
     options.threads = r->count == 1 ? APL_NO_THREADS : r->threads;
-    options.faults.skip_corrupt =
-        r->count == 1 ? 0 : UINT64_MAX; /* of a single one, the message is reported */
+    options.faults.skip_corrupt = r->count == 1 ? 0 : UINT64_MAX;
     if (apl_reader_open(r->store, &options, &reader, &err) != APL_OK)
         return failed("%s", err.message);
-    int code = run_reader_of(r, reader);
+    int code = run_reader_of(r, split, reader);
     apl_reader_close(reader);
     return code;
 }

@@ -61,6 +61,9 @@ static int view_store(struct view *view)
     if (!status && !view->quiet)
         print_line(0, "%s: %s of %s, %s of them on the page %s", shown(view->path), count_text(view->n),
                    counted(view->info->records, "record"), count_text(records), shown(view->output));
+    if (!status && view->unread > 0)
+        status = failed("%s: %s cannot be read; %s", shown(view->path), counted(view->unread, "image"),
+                        view->why_unread);
     view_survey_end(view);
     apl_store_close(view->store);
     return status;

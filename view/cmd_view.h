@@ -53,6 +53,8 @@ struct view {
     struct image_hash *hashes;
     struct means means;
     struct neighbour *neighbours; /* NULL: there are no images */
+    uint64_t unread;              /* images that could not be read; */
+    char why_unread[512];         /* the first: its record, and why */
 
     json_t *document;
     uint8_t *wanted; /* a byte for each record: whether the page mentions it */

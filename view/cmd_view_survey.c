@@ -2,8 +2,10 @@
 #include "args.h"
 #include "cmd_view.h"
 #include "image_read.h"
+#include "report.h"
 #include "sample.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +119,8 @@ static int take_image(void *user, uint64_t id, const struct image *image, const 
 {
     struct view *view = user;
     uint32_t at = view_place(view, id);
-    (void)why;
+    if (!image && view->unread++ == 0)
+        snprintf(view->why_unread, sizeof view->why_unread, "record %s: %s", count_text(id), why);
     if (image) {
         struct image_layout layout = {(uint32_t)image->width, (uint32_t)image->height, image->channels, 1,
                                       image->channels};
