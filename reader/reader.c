@@ -117,11 +117,17 @@ static bool work(apl_reader *r)
     return worked;
 }
 
+/* A caller that does the work itself looks at the clock between two actions. */
+static bool has_worked_too_long(const apl_reader *r, uint64_t deadline)
+{
+    return r->spec.options.timeout_ms && now_ns() >= deadline;
+}
+
 /* Waits for the next batch of a rank; with the lock held. */
 static apl_status next(apl_reader *r, struct outlet *o, apl_batch **batch, apl_error *err)
 {
     uint64_t deadline = deadline_of(r);
-    for (;;) {
+    for (bool worked = false;;) {
         TRY(calls_check(&r->calls, true, err));
         if (o->tally.ended)
             return APL_END;
@@ -132,7 +138,11 @@ static apl_status next(apl_reader *r, struct outlet *o, apl_batch **batch, apl_e
         /* Asked before the work, since batches are released without the lock: if one is after the work found none to fill,
          * there would be nobody to wake a reader without threads. */
         bool lent = all_lent(r, o);
-        if (work(r) || failure_is(&r->failure))
+        unsigned by;
+        if (worked && has_worked_too_long(r, deadline))
+            return timed_out(r, o, &by, err);
+        worked = work(r);
+        if (worked || failure_is(&r->failure))
             continue;
         if (lent)
             return fail_lent(o, err);

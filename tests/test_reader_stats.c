@@ -157,6 +157,30 @@ Test(reader_stats, waits_that_time_out_are_counted)
     load_set_hook(NULL);
 }
 
+/* Of many blocks: a caller that does the work looks at the clock between them, and goes on where it stopped. */
+Test(reader_stats, readers_without_threads_keep_to_the_timeout)
+{
+    load_set_hook(&(struct load_hook){dawdle, NULL});
+    apl_reader_options o = fixture_options();
+    o.threads = APL_NO_THREADS;
+    o.batch_size = TRAIN;
+    o.faults.timeout_ms = 1;
+    apl_reader *r = fixture_reader(&o);
+    apl_batch *batch = NULL;
+    apl_error err;
+    unsigned portions = 0;
+    while (apl_reader_next(r, &batch, &err) == APL_E_TIMEOUT) {
+        cr_assert(strstr(err.message, "no batch came in time"), "%s", err.message);
+        portions++;
+    }
+    cr_assert_gt(portions, 0);
+    cr_assert_not_null(batch);
+    cr_assert_eq(apl_batch_rows(batch), TRAIN);
+    apl_batch_release(batch);
+    apl_reader_close(r);
+    load_set_hook(NULL);
+}
+
 Test(reader_stats, before_anything_was_waited_for)
 {
     apl_reader_options o = fixture_options();

@@ -130,7 +130,9 @@ typedef struct apl_faults {
     /* The most records that may be left out before it is an error; 0: the first is an error. A corrupt block is left
      * out as a whole; an image that is intact but cannot be decoded is left out alone. */
     uint64_t skip_corrupt;
-    unsigned timeout_ms; /* the longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever */
+    /* The longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever. Without threads, it is looked at
+     * between two blocks that a call loads, or batches that it makes. */
+    unsigned timeout_ms;
     uint32_t reserved[5];
 } apl_faults;
 

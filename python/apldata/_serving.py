@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import sys
+import threading
+from contextlib import suppress
 
 from . import _core
+
+
+def _give_away(*streams: int) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in streams:
+        os.dup2(null, stream)
+    os.close(null)
 
 
 def _say(answer: str) -> None:
     """To whoever waits for this process, once."""
     sys.stdout.write(answer)
     sys.stdout.flush()
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):
-        os.dup2(null, stream)
-    os.close(null)
+    _give_away(0, 1)
+
+
+def _watch(starter: int) -> None:
+    """Gives standard error away once the starter is gone: this process lives on for a while, and whoever
+    reads that pipe to its end would wait."""
+    with suppress(OSError):  # a kernel without it
+        select.select([os.pidfd_open(starter)], [], [])
+    _give_away(2)
 
 
 def main() -> int:
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
     store, options, path, ranks, idle_ms = pickle.load(sys.stdin.buffer)
     said = False
 

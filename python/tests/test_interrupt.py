@@ -118,3 +118,23 @@ def test_ctrl_c_while_a_loader_is_freed(store_path: str, monkeypatch: pytest.Mon
         del loader
         time.sleep(10)
     assert raised
+
+
+def test_a_shared_reader_holds_no_pipe_of_who_started_it(store_path: str, tmp_path: Path) -> None:
+    """It waits for others to come: whoever reads what the script says to its end does not wait with it."""
+    script = """
+import sys
+import apldata
+apldata._node.IDLE = 600.0
+loader = apldata.Loader(sys.argv[1], "train", 8, share="node")
+next(iter(loader))
+print(loader._connection._starter._child.pid, flush=True)
+raise KeyboardInterrupt
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script, store_path],
+        stdout=-1, stderr=-1, text=True, env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+    ) as child:  # fmt: skip
+        told, complaints = child.communicate(timeout=300)
+    assert "KeyboardInterrupt" in complaints, complaints
+    os.kill(int(told), signal.SIGTERM)  # it still serves
