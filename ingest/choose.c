@@ -24,6 +24,29 @@ void end_format(struct ingest *in)
     in->files = NULL;
 }
 
+/* Refuses options that the format has no use for. */
+static apl_status check_uses(const struct ingest *in, const struct format *format, apl_error *err)
+{
+    const apl_ingest_options *o = &in->options;
+    const struct {
+        bool given;
+        unsigned use;
+        const char *lack;
+    } uses[] = {
+        {o->chunk || o->document_end || (int)o->tokens, FORMAT_TOKENS, "has no streams of tokens to cut"},
+        {o->class_count > 0, FORMAT_CLASSES, "takes no names of classes"},
+        {o->map_count > 0, FORMAT_FOLDERS, "has no folders whose classes could be named"},
+        {image_options_given(o), FORMAT_IMAGES, "does not decode, resize or turn images"},
+        {o->image_column || o->label_column || o->column_type_count, FORMAT_TABLE,
+         "has no columns to be named or typed"},
+        {o->outside, FORMAT_TABLE, "has no paths that could lead out of a folder"},
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (uses[i].given && !(format->uses & uses[i].use))
+            return fail(err, APL_E_INVALID, "the format %s %s", format->name, uses[i].lack);
+    return APL_OK;
+}
+
 static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
 {
     in->format = format;
@@ -31,18 +54,6 @@ static apl_status begin_format(struct ingest *in, const struct format *format, a
         return fail(err, APL_E_UNSUPPORTED,
                     "sources of the format %s cannot be shared out to parts: make a store of each, and a set "
                     "of them with apldata join",
-                    format->name);
-    if (format != &format_tokens &&
-        (in->options.chunk || in->options.document_end || (int)in->options.tokens))
-        return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
-    if (in->options.class_count && format != &format_idx && format != &format_npy &&
-        format != &format_webdataset)
-        return fail(err, APL_E_INVALID, "the format %s takes no names of classes", format->name);
-    if (in->options.map_count && format != &format_folder)
-        return fail(err, APL_E_INVALID, "the format %s has no folders whose classes could be named",
-                    format->name);
-    if (image_options_given(&in->options) && format != &format_folder && format != &format_list)
-        return fail(err, APL_E_INVALID, "images of the format %s are not decoded, resized or turned",
                     format->name);
     return format->open(&in->host, &in->state, err);
 }
@@ -54,9 +65,13 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
     const char *path = in->sources.paths[0];
     bool other = false;
     bool standard = spool_shown(path) != path;
+    struct stat st;
+    TRY(check_uses(in, format, err));
+    if (!standard && stat(path, &st) != 0)
+        return fail_errno(err, errno, "%s", in->shown);
     if (lists_names(in, format) && !source_is_lasting(path))
         return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory",
-                    standard ? "standard input" : "the source", format->name);
+                    standard ? "standard input" : in->shown, format->name);
     if (in->sources.count > 1 && !format->several && !format->read)
         return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu" MAKE_ONE, format->name,
                     in->sources.count);
@@ -98,14 +113,15 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
         }
     }
     if (done)
-        return APL_OK;
+        return check_uses(in, &format_folder, err);
     if (format && !other)
         return open_known(in, format, files, err);
     TRY(begin_format(in, &format_cifar, err));
     apl_status opened = members_open(in, &other, err);
     if (opened == APL_E_SOURCE && status == APL_E_SOURCE && source_is_directory(path))
         *err = why; /* a directory without files of CIFAR's */
-    return opened;
+    TRY(opened);
+    return check_uses(in, &format_cifar, err);
 }
 
 /* No format that takes several sources has claimed them. */

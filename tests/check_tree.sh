@@ -48,7 +48,7 @@ one_function()
     twice=$(echo "$all_sources" | grep -E '^(store|reader|serve|ingest)/.*\.[ch]$' |
         grep -vE '_(avx2|avx512|neon|scalar|ymm)\.[ch]$' | xargs awk '
             FNR == 1 { last = "" }
-            /^{/ && last ~ /^[A-Za-z_].*\(/ { name = last; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+            /^{/ && last ~ /^[A-Za-z_].*\(/ { name = last; gsub(/__attribute__\(\([a-z_]*\)\) */, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
                 if (!((name, FILENAME) in seen)) { seen[name, FILENAME] = 1; of[name] = of[name] " " FILENAME; n[name]++ } }
             /^[A-Za-z_].*\(/ { last = $0 } /^[ \t].*\)$/ { next } /^$|^}|;$/ { last = "" }
             END { for (name in n) if (n[name] > 1) print name ":" of[name] }')

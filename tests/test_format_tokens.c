@@ -50,6 +50,23 @@ Test(format_tokens, streams)
     check_tokens(IX_STORE("train.bin"), APL_U32, some, (const uint32_t[]){3, 3, 1, 3}, 4);
 }
 
+Test(format_tokens, a_document_end_that_fits)
+{
+    static const uint32_t ends[] = {65535, 65536};
+    put_le("train.bin", some, 10, 2, 0);
+    ix_options.tokens = APL_U16;
+    ix_options.format = "tokens";
+    ix_options.document_end = &ends[1];
+    IX_REFUSED(APL_E_INVALID, "train.bin: the token 65536, which is to end documents, does not fit into u16",
+               "train.bin");
+    ix_options.document_end = &ends[0];
+    check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){5, 5}, 2);
+    ix_options.document_end = &ends[1];
+    put_le("train.bin", some, 10, 4, 0);
+    ix_options.tokens = APL_U32;
+    check_tokens(IX_STORE("train.bin"), APL_U32, some, (const uint32_t[]){10}, 1);
+}
+
 /* Splits by the names; a file that happens to begin like a gzip file is not taken for one. */
 Test(format_tokens, splits_and_bytes_of_any_kind)
 {

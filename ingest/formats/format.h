@@ -105,9 +105,19 @@ struct format_member {
     struct cursor *cursor;
 };
 
+/* What only some formats have, and so a use for the options about it. */
+enum format_uses {
+    FORMAT_TOKENS = 1 << 0,  /* streams of tokens, to cut */
+    FORMAT_CLASSES = 1 << 1, /* labels without names */
+    FORMAT_FOLDERS = 1 << 2, /* folders that are classes */
+    FORMAT_IMAGES = 1 << 3,  /* images that can be decoded, resized and turned */
+    FORMAT_TABLE = 1 << 4    /* columns, among them paths of files beside the table */
+};
+
 struct format {
     const char *name;  /* as --format has it */
     const char *title; /* what it is, for messages and help */
+    unsigned uses;     /* of enum format_uses */
     /* Is a file that was given, or that lies in a directory that was and is wanted, one of this format's, by its first bytes or by
      * its name? NULL: single files do not show it; other rows of the table must not want them. */
     bool (*sniff)(const struct format_file *file);

@@ -369,6 +369,7 @@ static apl_status open_folder_images(const struct format_host *host, void **stat
 const struct format format_folder = {
     .name = "folder",
     .title = "images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png",
+    .uses = FORMAT_FOLDERS | FORMAT_IMAGES,
     .folders = true,
     .open = open_folder_images,
     .close = close_folder,

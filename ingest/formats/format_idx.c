@@ -239,6 +239,7 @@ static apl_status open_idx(const struct format_host *host, void **state, apl_err
 const struct format format_idx = {
     .name = "idx",
     .title = "IDX files, as those of MNIST: images and labels",
+    .uses = FORMAT_CLASSES,
     .open = open_idx,
     .close = close_idx,
     .sniff = sniff_idx,

@@ -268,6 +268,7 @@ static apl_status open_npy(const struct format_host *host, void **state, apl_err
 const struct format format_npy = {
     .name = "npy",
     .title = "NumPy arrays: .npy and .npz",
+    .uses = FORMAT_CLASSES,
     .open = open_npy,
     .close = close_npy,
     .sniff = sniff_npy,

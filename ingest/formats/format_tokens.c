@@ -147,6 +147,7 @@ static apl_status open_tokens(const struct format_host *host, void **state, apl_
 const struct format format_tokens = {
     .name = "tokens",
     .title = "tokens: streams of u16 or u32, or pairs of .idx and .bin",
+    .uses = FORMAT_TOKENS,
     .any_bytes = true,
     .open = open_tokens,
     .close = close_tokens,

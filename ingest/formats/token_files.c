@@ -4,6 +4,7 @@
 #include "file_name.h"
 #include "npy_header.h"
 #include "token_index.h"
+#include "wds_number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -122,6 +123,17 @@ static apl_status check_index_used(const struct token_files *t, size_t index, ap
                 t->host->files[index].path);
 }
 
+/* Can the token that ends documents occur in the file, which is a stream? */
+static apl_status check_document_end(const struct token_files *t, const struct token_file *f, apl_error *err)
+{
+    const uint32_t *end = t->host->options->document_end;
+    if (!end || wds_number_fits(f->dtype, false, *end))
+        return APL_OK;
+    return fail(err, APL_E_INVALID,
+                "%s: the token %" PRIu32 ", which is to end documents, does not fit into %s",
+                t->host->files[f->file].path, *end, apl_dtype_name(f->dtype));
+}
+
 apl_status token_files_find(struct token_files *t, apl_error *err)
 {
     for (size_t i = 0; i < t->host->file_count; i++) {
@@ -134,6 +146,8 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
         TRY(f->indexed                     ? describe_indexed(t, f, err)
             : is_array(&t->host->files[i]) ? describe_array(t, f, err)
                                            : describe_stream(t, f, err));
+        if (!f->indexed)
+            TRY(check_document_end(t, f, err));
         t->count++;
     }
     for (size_t i = 0; i < t->host->file_count; i++)

@@ -147,7 +147,7 @@ def test_what_is_wrong_is_said(folder: Path) -> None:
         with pytest.raises((ValueError, TypeError), match=what):
             ingest(folder / "png", folder / "db", **options)
     np.save(folder / "x.npy", np.zeros((4, 3)))
-    with pytest.raises(ValueError, match="images of the format npy are not decoded, resized or turned"):
+    with pytest.raises(ValueError, match="the format npy does not decode, resize or turn images"):
         ingest(folder / "x.npy", folder / "db", resize=20)
 
 
