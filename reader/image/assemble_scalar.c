@@ -144,9 +144,9 @@ INLINE void crop_row_of_3(const struct assembly *a, const struct strip *s, const
     if (!row || inside == 0)
         return;
     if (s->step > 0)
-        interleave(row + s->first + (int32_t)s->begin, plane, inside, false, to + 3 * s->begin);
+        interleave_row(row + s->first + (int32_t)s->begin, plane, inside, false, to + 3 * s->begin);
     else
-        interleave(row + s->first - (int32_t)(s->end - 1), plane, inside, true, to + 3 * s->begin);
+        interleave_row(row + s->first - (int32_t)(s->end - 1), plane, inside, true, to + 3 * s->begin);
 }
 
 /* Row `row` of the result, of a plane of the source. */

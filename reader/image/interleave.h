@@ -50,8 +50,8 @@ static inline __attribute__((always_inline)) pairs64 interleave_load(const uint8
 
 /* `count` pixels from `from` on of each plane of `plane` bytes, in their order or in the opposite one; none of the source or of the result is
  * touched beyond them. */
-static inline __attribute__((always_inline)) void interleave(const uint8_t *from, size_t plane, size_t count,
-                                                             bool backwards, uint8_t *to)
+static inline __attribute__((always_inline)) void interleave_row(const uint8_t *from, size_t plane,
+                                                                 size_t count, bool backwards, uint8_t *to)
 {
     if (count < INTERLEAVED) {
         for (size_t i = 0; i < count; i++)
