@@ -162,6 +162,22 @@ def test_classes(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------ what is refused
 
 
+@pytest.mark.parametrize("names", [["train", "test"], ["val"], ["train", "validation", "test"]])
+def test_columns_that_are_called_like_splits_are_refused(names: list[str], tmp_path: Path) -> None:
+    """They may be splits, which have been given as columns of one table."""
+    for values in (np.arange(5), list(range(5)), [np.zeros((2, 2), "u1")] * 5):
+        told = f"{' and '.join(names)} may be splits or columns: .*give each a dict .*; .*name their split, "
+        with pytest.raises(apldata.InvalidError, match=told):
+            apldata.convert(dict.fromkeys(names, values), tmp_path / "s")
+    records = [{"x": k} for k in range(5)]
+    apldata.convert(dict.fromkeys(names, records), tmp_path / "s")  # these are splits
+    assert list(apldata.Store(tmp_path / "s").splits) == names
+    apldata.convert({"train": dict.fromkeys(names, np.arange(5))}, tmp_path / "t")  # and these columns
+    assert apldata.Store(tmp_path / "t").schema.names == names
+    apldata.convert({names[0]: np.arange(5), "label": np.arange(5)}, tmp_path / "u")
+    assert apldata.Store(tmp_path / "u").schema.names == [names[0], "label"]
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -67,7 +67,17 @@ def _step(columns: Mapping[str, Any], rows: int) -> int:
     return max(1, min(4096, PIECE * rows // max(1, size)))
 
 
-_SPLITS = {"train", "test", "val", "valid", "validation"}
+_SPLITS = {"train", "test", "val", "valid", "validation", "dev", "eval"}
+
+
+def _refuse_splits(columns: Mapping[str, Any]) -> None:
+    """Where all columns are called like splits, either may be meant."""
+    if columns and columns.keys() <= _SPLITS and len(set(map(len, columns.values()))) == 1:
+        names, one = " and ".join(columns), next(iter(columns))
+        raise InvalidError(
+            f"source: {names} may be splits or columns: for splits, give each a dict of its columns, "
+            f"{{{one!r}: {{'image': ...}}}}; for columns, name their split, {{'train': {{{one!r}: ...}}}}"
+        )
 
 
 def _arrays(split: str, columns: Mapping[str, Any]) -> Part:
@@ -177,8 +187,10 @@ class Opener:
             from ._files import open_files
 
             return open_files(source, self._wishes)
-        if isinstance(source, Mapping) and not all(map(_is_column, source.values())):
-            return self._splits(source)
+        if isinstance(source, Mapping):
+            if not all(map(_is_column, source.values())):
+                return self._splits(source)
+            _refuse_splits(source)
         format, part = self._one("train", source)
         name = type(source).__name__
         return Source(format, name, [part])
