@@ -136,8 +136,8 @@ static void model(const struct assembly *a, const uint8_t *const *sources, const
 {
     for (size_t i = 0; i < count; i++) {
         struct placement p = {0};
-        p.top = (int32_t)((a->height + 2 * a->pad - a->out_height) / 2);
-        p.left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
+        p.top = (int32_t)nearbyint((a->height + 2 * a->pad - a->out_height) / 2.0); /* half to even */
+        p.left = (int32_t)nearbyint((a->width + 2 * a->pad - a->out_width) / 2.0);
         p.cut_top = (int32_t)a->out_height;
         if (placements)
             p = placements[i];

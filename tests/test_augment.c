@@ -168,7 +168,7 @@ Test(augment, what_is_not_random_has_its_place)
     cr_assert_eq(apl_batch_placements(fx.store, &t, 0, b, placements, NULL), APL_OK);
     for (size_t i = 0; i < apl_batch_rows(b); i++) {
         const apl_placement *p = &placements[i];
-        cr_assert(p->top == 2 && p->left == 1 && p->flip == 0); /* of 12 x 12: rounded to the top left */
+        cr_assert(p->top == 2 && p->left == 2 && p->flip == 0); /* of 12 x 12: 2.5 and 1.5 */
         cr_assert(p->cut_top == 7 && p->cut_left == 9);
     }
     apl_batch_release(b);

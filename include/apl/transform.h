@@ -269,7 +269,7 @@ typedef struct apl_placement {
  *     and bf16: the same, rounded to nearest even;
  *   - set to 0 the part of the result that the square of side `cutout` covers.
  *
- * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
+ * Steps that are not random have fixed placements: a centre crop (half of what is left, rounded to the even pixel), no flip, and without
  * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as
  * for apl_reader_open(); or one that only readers can apply: of a kept field, or with resizing, pads, a pad_fill or
  * another pad_mode than zeros and reflections, affine maps, colour changes or erasing), APL_E_NOTFOUND (the field).

@@ -114,6 +114,8 @@ def test_what_is_not_random_is_v2s(box_format: str, tmp_path: Path) -> None:
         ([Resize(32), CenterCrop(28), RandomFlip(1.0)], [v2.Resize(32), v2.CenterCrop(28), flip]),
         # where a crop is larger than the image, torchvision's boxes are not always where its pixels are
         ([CenterCrop((30, 20)), RandomVerticalFlip(1.0)], [v2.CenterCrop((30, 20)), upset]),
+        ([CenterCrop((29, 21))], [v2.CenterCrop((29, 21))]),
+        ([CenterCrop((27, 19))], [v2.CenterCrop((27, 19))]),
         (
             [CenterCrop((24, 28)), RandomFlip(1.0), SanitizeBoundingBoxes(3, 20)],
             [v2.CenterCrop((24, 28)), flip, v2.SanitizeBoundingBoxes(3, 20)],

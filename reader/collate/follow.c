@@ -49,8 +49,8 @@ void follow_note_crop(const struct worker *w, const struct job *job, const struc
     const struct assembly *a = work->assembly;
     const struct placement *p = work->placements ? &work->placements[k] : NULL;
     struct geometry *g = &work->geometry[k];
-    int32_t pad = (int32_t)a->pad, top = (int32_t)((a->height + 2 * a->pad - a->out_height) / 2),
-            left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
+    int32_t pad = (int32_t)a->pad, top = assemble_middle(a->height + 2 * a->pad - a->out_height),
+            left = assemble_middle(a->width + 2 * a->pad - a->out_width);
     *g = geometry_window(a->width, a->height, (p ? p->left : left) - pad, (p ? p->top : top) - pad,
                          a->out_width, a->out_height);
     g->plan.padding.mode = a->pad_mode;

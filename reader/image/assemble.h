@@ -36,8 +36,11 @@ struct placement {
 /* Bytes of one result. */
 size_t assemble_bytes(const struct assembly *assembly);
 
+/* Where a crop in the middle begins, if `rest` of a side is left: at half of it, rounded to the even pixel, as torchvision does. */
+int32_t assemble_middle(uint32_t rest);
+
 /* Writes `count` results one after another to `out`, aligned to 64 bytes. `placements` may be NULL: the crop
- * in the middle (rounded to the top left), no flip, no square. The caller has checked that all of it fits:
+ * in the middle (see assemble_middle()), no flip, no square. The caller has checked that all of it fits:
  * pad < height and width for APL_PAD_REFLECT, crops no larger than the padded source, and that no longer or
  * wider than INT32_MAX. Of memory, sources and results are touched and not a byte around them: threads may
  * write neighbouring results. */

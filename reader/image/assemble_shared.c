@@ -7,9 +7,9 @@ size_t assemble_bytes(const struct assembly *assembly)
            element_bytes(assembly->dtype);
 }
 
-static int32_t middle(unsigned source, unsigned pad, unsigned crop)
+int32_t assemble_middle(uint32_t rest)
 {
-    return (int32_t)((source + 2 * pad - crop) / 2);
+    return (int32_t)((rest + (rest >> 1 & 1)) / 2);
 }
 
 struct placement assemble_placement(const struct assembly *assembly, const struct placement *placements,
@@ -18,8 +18,8 @@ struct placement assemble_placement(const struct assembly *assembly, const struc
     if (placements)
         return placements[i];
     return (struct placement){
-        .top = middle(assembly->height, assembly->pad, assembly->out_height),
-        .left = middle(assembly->width, assembly->pad, assembly->out_width),
+        .top = assemble_middle(assembly->height + 2 * assembly->pad - assembly->out_height),
+        .left = assemble_middle(assembly->width + 2 * assembly->pad - assembly->out_width),
         .cut_top = (int32_t)assembly->out_height, /* below the result: no square */
     };
 }

@@ -40,8 +40,8 @@ static struct placement place(const struct augment *a, uint64_t id, uint32_t cop
     uint32_t counter[4] = {(uint32_t)id, (uint32_t)(id >> 32), copy, a->stream}, x[4];
     struct placement p;
     philox(a->key, counter, x);
-    p.top = t->crop_centre ? (int32_t)(a->height_room - 1) / 2 : scaled(x[0], a->height_room);
-    p.left = t->crop_centre ? (int32_t)(a->width_room - 1) / 2 : scaled(x[1], a->width_room);
+    p.top = t->crop_centre ? assemble_middle(a->height_room - 1) : scaled(x[0], a->height_room);
+    p.left = t->crop_centre ? assemble_middle(a->width_room - 1) : scaled(x[1], a->width_room);
     p.flip = t->flip == APL_FLIP_RANDOM && happens(x[2], t->flip_p > 0 ? t->flip_p : 0.5);
     p.vertical_flip = happens(x[3], t->vertical_flip_p);
     p.cut_top = (int32_t)t->crop_height; /* no square: it lies outside */

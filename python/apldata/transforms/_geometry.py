@@ -204,7 +204,7 @@ class Resize(Transform):
 
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """Cuts `size` (a side, or height and width) out of the middle."""
+    """Cuts `size` (a side, or height and width) out of the middle, which is rounded as torchvision does."""
 
     STAGE: ClassVar[int] = MOVE
     LATEST: ClassVar[int] = MOVE
