@@ -55,9 +55,23 @@ static apl_status add_directory(struct ingest *in, const char *path, apl_error *
     return status;
 }
 
+/* A store would lie among the files that it is made of. */
+static apl_status check_not_target(const struct ingest *in, const char *source, apl_error *err)
+{
+    struct stat from, to;
+    char shown[256];
+    if (stat(source, &from) != 0 || stat(in->set ? in->set : in->db, &to) != 0 || from.st_dev != to.st_dev ||
+        from.st_ino != to.st_ino)
+        return APL_OK;
+    return fail(err, APL_E_INVALID,
+                "%s: is the source and the store at once: give the store a directory of its own",
+                printable(shown, sizeof shown, source, strlen(source)));
+}
+
 static apl_status gather_source(struct ingest *in, const char *source, apl_error *err)
 {
     struct expanded files = {0};
+    TRY(check_not_target(in, source, err));
     apl_status status = expand_source(source, &files, err);
     for (size_t i = 0; status == APL_OK && i < files.count; i++)
         status = source_is_directory(files.paths[i]) ? add_directory(in, files.paths[i], err)

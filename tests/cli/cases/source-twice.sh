@@ -29,3 +29,13 @@ ls -d none 2>/dev/null || true
 run aplingest -q tables/t.csv more/t.csv two && apldata info two | sed -n 1p
 rm -r two
 run aplingest -q --format raw once.tar twice.tar two && apldata info two | sed -n 1p
+
+echo "- the store itself"
+mkdir -p own/cat own/dog
+gray >own/cat/1.jpg
+gray >own/dog/1.jpg
+run aplingest -q own own
+run aplingest -q --force own ./own/
+run aplingest -q --part 1/2 own own
+run aplingest -q own own/db
+ls own
