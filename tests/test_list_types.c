@@ -68,9 +68,27 @@ Test(list_types, types_that_are_given_are_held_to)
     refused_as("n=f32[2]", "row 2, column n: is not a list of f32", "n\n[1]\n");
     refused_as("n=u8[-1]", "row 2, column n: holds 300", "n\n\"[1,300]\"\n");
     refused_as("m=f32", "has no column m, for --type; there are n", "n\n1\n");
-    refused_as("n=f31", "'n=f31': there is no such type", "n\n1\n");
-    refused_as("n=f32[0]", "there is no such type", "n\n1\n");
-    refused_as("n=utf8[3]", "there is no such type", "n\n1\n");
+    refused_as("n=f31", "'n=f31': tables have no such type", "n\n1\n");
+    refused_as("n=f32[0]", "tables have no such type", "n\n1\n");
+    refused_as("n=utf8[3]", "tables have no such type", "n\n1\n");
+    refused_as("n=f16", "tables have no such type", "n\n1\n");
+    refused_as("n=u64", "row 3, column n: '18446744073709551616' is not a valid u64",
+               "n\n1\n18446744073709551616\n");
+    refused_as("n=u64", "row 2, column n: '-9223372036854775809' is not a valid u64",
+               "n\n-9223372036854775809\n");
+}
+
+Test(list_types, whole_numbers_of_u64)
+{
+    put_text("in/t.csv", "id\n18446744073709551615\n9223372036854775808\n0\n");
+    ix_options.column_types = (const char *const[]){"id=u64"};
+    ix_options.column_type_count = 1;
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    const uint64_t *ids = ix_column(s, all, "id")->data;
+    cr_assert(ids[0] == UINT64_MAX && ids[1] == (uint64_t)1 << 63 && ids[2] == 0);
+    apl_batch_release(all);
+    apl_store_close(s);
 }
 
 /* Whatever it is among, unlike other words. */

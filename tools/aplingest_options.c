@@ -34,7 +34,12 @@ static int take_split(void *user, const char *text)
     struct job *job = user;
     if (job->split_count == MAX_SPLITS)
         return misuse("more than %d splits", MAX_SPLITS);
-    return split_parse(text, &job->splits[job->split_count++]);
+    struct split_spec *spec = &job->splits[job->split_count++];
+    int status = split_parse(text, spec);
+    for (size_t i = 0; !status && i + 1 < job->split_count; i++)
+        if (strcmp(job->splits[i].name, spec->name) == 0)
+            status = misuse("--split makes '%s' twice", shown(spec->name));
+    return status;
 }
 
 static int take_block_records(void *user, const char *text)

@@ -56,6 +56,9 @@ int split_parse(const char *text, struct split_spec *spec)
     spec->parent = parent;
     if (!ratio || !*name || (parent && !*parent))
         return misuse("a split is written NAME=RATIO or NAME=RATIO@PARENT, not '%s'", shown(text));
+    if (*name == '.' || strchr(name, '/'))
+        return misuse("the name of a split contains no '/' and does not begin with '.', as '%s' does",
+                      shown(name));
     if (!parse_ratio(ratio, &spec->ratio))
         return misuse("the ratio of split '%s' must be a number between 0 and 1, such as 0.1, not '%s'",
                       shown(name), shown(ratio));

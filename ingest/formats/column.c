@@ -3,6 +3,7 @@
 
 #include "field_name.h"
 #include "image_kind.h"
+#include "wds_number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -212,13 +213,27 @@ static bool put_as(const struct column *c, bool is_whole, int64_t whole, double 
     return true;
 }
 
+/* A whole number beyond i64, which is text in a cell. */
+static bool put_large(const struct column *c, const struct cell *cell, struct buffer *out)
+{
+    bool negative;
+    uint64_t magnitude;
+    uint8_t bytes[8];
+    if (c->dtype != APL_U64 || cell->kind != CELL_TEXT ||
+        !wds_whole((const uint8_t *)cell->text, cell->length, &negative, &magnitude) || negative)
+        return false;
+    store_le(bytes, magnitude, 8);
+    buffer_put(out, bytes, 8);
+    return true;
+}
+
 static apl_status put_scalar(const struct column *c, const struct cell *cell, struct buffer *out,
                              apl_error *err)
 {
     bool whole = cell->kind == CELL_WHOLE || (cell->kind == CELL_BOOL && c->dtype == APL_BOOL);
     bool missing = cell->kind == CELL_NONE && (c->dtype == APL_F32 || c->dtype == APL_F64);
     if (!whole && !missing && cell->kind != CELL_REAL)
-        return unfit(c, cell, err);
+        return put_large(c, cell, out) ? APL_OK : unfit(c, cell, err);
     return put_as(c, whole, cell->whole, missing ? NAN : cell->real, out) ? APL_OK : unfit(c, cell, err);
 }
 

@@ -79,11 +79,11 @@ static apl_status take_given(const struct list_columns *l, struct column *c, apl
             continue;
         char shown[64];
         printable(shown, sizeof shown, type, strlen(type));
-        return fail(
-            err, APL_E_INVALID,
-            "'%s': there is no such type; wanted: u8 to f64, bool or utf8, or numbers of a shape, such as "
-            "boxes=f32[-1,4]",
-            shown);
+        return fail(err, APL_E_INVALID,
+                    "'%s': tables have no such type; wanted: u8 to u64, i8 to i64, f32, f64, bool or utf8, "
+                    "or numbers of a shape, such "
+                    "as boxes=f32[-1,4]",
+                    shown);
     }
     return APL_OK;
 }

@@ -60,7 +60,7 @@ static apl_status find_end(struct zip_directory *zip, struct buffer *tail, apl_e
         return wide ? read_end64(zip, zip->size - size + at, err) : APL_OK;
     }
     return fail(err, APL_E_INCOMPLETE,
-                "the zip archive's directory, at its end, is missing: it is truncated");
+                "the zip archive's directory is not at its end: it is truncated, or something follows it");
 }
 
 /* The 64-bit numbers of an entry, in the order in which their places are all ones. */

@@ -33,4 +33,6 @@ run aplingest a b -- --help
 [ ! -e b ]
 run aplingest a db --split val
 run aplingest a db --split val=2
+run aplingest a db --split a/b=0.1
+run aplingest a db --split val=0.1 --split val=0.2@test
 run aplingest a db --stratify label
