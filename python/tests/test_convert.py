@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import decimal
 import os
@@ -362,3 +363,33 @@ def test_errors_name_the_row_of_what_no_field_can_hold(tmp_path: Path) -> None:
         apldata.convert(ragged, tmp_path / "ragged")
     with pytest.raises(apldata.InvalidError, match=r"row 1: field x: a lone surrogate, \\ud800"):
         apldata.convert([{"x": "a"}, {"x": "\ud800"}], tmp_path / "text")
+
+
+def test_columns_beside_images_are_marked_as_by_aplingest(tmp_path: Path) -> None:
+    """They are what is known of the images: targets, so that equal images stay on one side of a split."""
+    pillow = pytest.importorskip("PIL.Image")
+    names = ["label", "id", "filename", "caption", "file_shape", "score"]
+    rows = [
+        {"file": f"{k}.jpg", "label": "ab"[k % 2], "id": k, "filename": f"x{k}", "caption": f"c{k}",
+         "file_shape": "s", "score": k / 7}
+        for k in range(6)
+    ]  # fmt: skip
+    for k in range(6):
+        pillow.fromarray(np.full((8, 8, 3), 40 * k, "u1")).save(tmp_path / f"{k}.jpg")
+    with (tmp_path / "list.csv").open("w") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    apldata.ingest(tmp_path / "list.csv", tmp_path / "theirs")
+    theirs = apldata.Store(tmp_path / "theirs").schema
+    for row in rows:
+        row["image"] = (tmp_path / str(row.pop("file"))).read_bytes()
+        row["image_shape"] = row.pop("file_shape")
+    apldata.convert(rows, tmp_path / "own")
+    own = apldata.Store(tmp_path / "own").schema
+    assert own["image"].mark == theirs["image"].mark == "input" and own["image_shape"].mark == "name"
+    for name in set(names) - {"file_shape"}:
+        assert own[name].mark == theirs[name].mark == "target", name
+    plain = [{name: row[name] for name in ("id", "label", "caption")} for row in rows]
+    apldata.convert(plain, tmp_path / "plain", types={"id": apldata.Field("id", "u32", mark="name")})
+    assert [f.mark for f in apldata.Store(tmp_path / "plain").schema] == ["name", "target", "input"]

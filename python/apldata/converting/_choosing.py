@@ -122,6 +122,7 @@ class _Chooser:
         self._wanted, self._first, self._pool, self._outside = wanted, first, pool, outside
         self._made = [wanted.field(column) for column in columns]
         self.notes: list[str] = []
+        self._images: list[str] = []
 
     def maker(self, column: str, told: Told) -> Maker:
         name, values = self._wanted.field(column), self._first[column]
@@ -141,6 +142,7 @@ class _Chooser:
         if told.is_file:
             return self._files(column, name, told, values, self._outside or given.is_file)
         if any(isinstance(value, DecodedImage) for value in values[:1]):
+            self._images.append(name)
             self.notes.append(
                 f"column {column}: images come without their files: their pixels are stored, without loss"
             )
@@ -184,6 +186,18 @@ class _Chooser:
         made = Field(name, told.dtype, shape, mark, told.classes, media=told.media, layout=layout)
         return declared([made])[0]
 
+    def describe_images(self, makers: list[Maker], told: Mapping[str, Told]) -> None:
+        """Beside images, columns whose marks nobody tells are what is known of them, as in aplingest's lists:
+        targets, but for shapes and orientations."""
+        beside = {f"{image}_{what}" for image in self._images for what in ("shape", "orientation")}
+        for maker in makers if self._images else ():
+            name = maker.field.name
+            given = self._wanted.types.get(name)
+            said = told.get(maker.column, Told()).mark or (given.mark if isinstance(given, Told) else None)
+            if said is None and name not in self._images:
+                mark = "name" if name in beside else "target"
+                maker.field = dataclasses.replace(maker.field, mark=mark)
+
     # ------------------------------------------------------------------------------------------- files
 
     def _medias(self, values: list[Any], outside: bool) -> Counter[str]:
@@ -211,6 +225,8 @@ class _Chooser:
         field = self._field(dataclasses.replace(told, dtype="u8", shape=(-1,), media=media), name)
         paths = self._paths(name, values)
         shapes = self._shapes(name) if media == "image/jpeg" else None
+        if is_image(media):
+            self._images.append(name)
         maker = Files(column, field, paths, shapes, outside, self._pool)
         maker.check = self._wanted.check
         maker.recode = keep is None and are_images and told.media is None
@@ -250,6 +266,7 @@ class _Chooser:
         if not good:
             bad = next((one for one in made if isinstance(one, str)), "nothing but missing values")
             raise InvalidTypeError(f"column {column}: {bad}")
+        self._images.append(name)
         jpegs = self._wanted.keep_bytes is None and "image/jpeg" in self._medias(values, outside)
         self._note_palettes(column, good)
         of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
@@ -277,4 +294,5 @@ def choose(
     """The makers of the columns that are wanted, and what the caller ought to know of them."""
     chooser = _Chooser(wanted, first, columns, pool, outside)
     makers = [chooser.maker(column, told.get(column, Told())) for column in columns]
+    chooser.describe_images(makers, told)
     return makers, chooser.notes
