@@ -22,6 +22,7 @@ from ._roles import (
     can_follow_as_boxes,
     is_follower,
     is_image_alone,
+    is_instances,
     looks_like_boxes,
     roles_named,
     roles_of,
@@ -171,7 +172,9 @@ class _Plan:
 
     def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
         """Some of another library, one after the other."""
-        roles = roles or roles_of(self._schema, self._wanted, transforms[0], self._said)
+        if roles is None:
+            roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
+            self._check_instances(transforms, roles)
         settings = self._settings()
         for field in roles.all:
             if settings.get(field.name, {}).get("layout") == _core.APL_NHWC:
@@ -194,6 +197,18 @@ class _Plan:
             self._wrap(rest, library, roles)
         elif library == "torchvision" and added:
             self.done.append(AddChannel(added))
+
+    def _check_instances(self, transforms: list[Any], roles: Roles) -> None:
+        """Refuses to move images and to leave their masks in place, of which each image has as many as it has
+        instances."""
+        moving = [one for transform in transforms for one in _steps(transform) if _moves(one)]
+        for field in self._schema if moving else ():
+            if is_instances(field, roles.images) and field not in roles.all and self._wants(field):
+                raise InvalidError(
+                    f"{shown(moving[0], 200)}: it would leave field {field.name} ({field.type}) as it is, "
+                    "whose number of masks varies: store one mask of (height, width) with a number for each "
+                    "instance, or leave the field out by fields=[...]"
+                )
 
     def _following(self, roles: Roles) -> Roles:
         """Masks of images of any size follow them, even if they are not declared to the loader."""
@@ -252,6 +267,25 @@ def _translated(transforms: list[Any], translation: Translation, library: str) -
             return [parts, *rest[1:]]
         rest.pop(0)
     return rest
+
+
+_MOVES = (
+    "Affine",
+    "Crop",
+    "Elastic",
+    "Flip",
+    "Pad",
+    "Perspective",
+    "Resize",
+    "Rotat",
+    "ScaleJitter",
+    "ZoomOut",
+)
+
+
+def _moves(transform: Any) -> bool:
+    """Does a transform of another library move pixels, by its name?"""
+    return any(word in type(transform).__name__ for word in _MOVES)
 
 
 class Wrapped:

@@ -103,6 +103,12 @@ def is_image_alone(field: Field) -> bool:
     return (field.is_picture or field.is_photo) and not _is_mask(field)
 
 
+def is_instances(field: Field, images: Iterable[Field]) -> bool:
+    """Are these masks of an image, one for each instance?"""
+    varies = len(field.shape) == 3 and field.shape[0] == -1 and _named(field, "mask", "segm")
+    return varies and any(field.shape[1:] == _planes(image) for image in images)
+
+
 def is_follower(field: Field, image: Field) -> bool:
     """Does it look like a mask or the boxes of an image, which a crop of that must not leave as they are?"""
     return looks_like_boxes(field) or (image.is_photo and _is_mask(field))

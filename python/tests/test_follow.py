@@ -317,3 +317,18 @@ def test_boxes_of_other_types_are_not_left_in_place(
     with pytest.raises(InvalidError, match=rf"leave {name} as it is.*--type {name}=f32\[-1,4\]"):
         Loader(tmp_path / "db", transforms=[RandomFlip()])
     Loader(tmp_path / "db", transforms=[RandomFlip(field="image")]).close()
+
+
+def test_masks_of_each_instance_are_not_left_behind(tmp_path: Path) -> None:
+    """Of torchvision's transforms; those of apldata and declared masks are refused elsewhere."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    masks = apldata.Field("masks", "u8", (-1, 16, 16), "target")
+    with apldata.Writer(tmp_path / "db", {"image": ("u8", (3, 16, 16)), "masks": masks}) as writer:
+        for count in range(4):
+            writer.append(image=np.zeros((3, 16, 16)), masks=np.zeros((count, 16, 16)))
+    for step in (v2.RandomCrop(8), v2.Compose([v2.RandomInvert(), v2.RandomHorizontalFlip()])):
+        with pytest.raises(apldata.InvalidError, match=r"leave field masks \(u8\[-1,16,16\]\) as it is"):
+            Loader(tmp_path / "db", transforms=step)
+        Loader(tmp_path / "db", fields=["image"], transforms=step).close()
+        Loader(tmp_path / "db", transforms=apldata.PerPicture(step)).close()  # of that field alone
+    Loader(tmp_path / "db", transforms=v2.RandomInvert()).close()  # moves nothing
