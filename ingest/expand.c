@@ -1,6 +1,7 @@
 /* Braces, then wildcards: see expand.h. */
 #include "expand.h"
 
+#include "file_name.h"
 #include "listing.h"
 
 #include <errno.h>
@@ -168,23 +169,12 @@ apl_status expand_source(const char *source, struct expanded *out, apl_error *er
 
 /* ---------------------------------------------------------------------------------------------------- directories */
 
-static bool is_called_archive(const char *name)
-{
-    static const char *const endings[] = {".tar",    ".tar.gz",  ".tgz", ".tar.zst",
-                                          ".tar.xz", ".tar.bz2", ".zip"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (length > strlen(endings[i]) && strcmp(name + length - strlen(endings[i]), endings[i]) == 0)
-            return true;
-    return false;
-}
-
 apl_status expand_archives(const char *directory, struct expanded *out, apl_error *err)
 {
     struct listing list;
     apl_status status = listing_read(directory, false, &list, err);
     for (size_t i = 0; status == APL_OK && i < list.count; i++) {
-        if (!is_called_archive(list.files[i]))
+        if (!name_is_archive(list.files[i]))
             continue;
         size_t size = strlen(directory) + strlen(list.files[i]) + 2;
         char *path = malloc(size);

@@ -125,6 +125,34 @@ static void fails_cut(const struct file *f)
         cr_assert_neq(decode_copy(f->bytes, size), APL_OK, "%s: %zu of %zu bytes", f->name, size, f->size);
 }
 
+/* Four grey pixels, with sizes and places of 64 bits. */
+Test(decode, bigtiff)
+{
+    static const uint16_t entries[][3] = {{256, 3, 2},   {257, 3, 2}, {258, 3, 8}, {259, 3, 1}, {262, 3, 1},
+                                          {273, 4, 212}, {277, 3, 1}, {278, 3, 2}, {279, 4, 4}};
+    struct buffer file = {0};
+    struct image_info info;
+    struct raster s = {.data = NULL};
+    buffer_put(&file, "II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0", 16);
+    buffer_le(&file, 9, 8);
+    for (size_t i = 0; i < 9; i++) {
+        buffer_le(&file, entries[i][0], 2);
+        buffer_le(&file, entries[i][1], 2);
+        buffer_le(&file, 1, 8);
+        buffer_le(&file, entries[i][2], 8);
+    }
+    buffer_le(&file, 0, 8);
+    buffer_put(&file, "\x07\x08\x09\xff", 4);
+    cr_assert((decoder = image_decoder_new()));
+    apl_status status = image_decoder_read(decoder, file.data, file.size, &info, &s, &err);
+    cr_assert(status == APL_OK || is_absent(status), "%s", err.message);
+    if (status == APL_OK)
+        cr_assert(info.width == 2 && info.height == 2 && memcmp(s.data, "\x07\x08\x09\xff", 4) == 0);
+    raster_free(&s);
+    image_decoder_free(decoder);
+    buffer_free(&file);
+}
+
 Test(decode, cut)
 {
     each_file(fails_cut);

@@ -127,6 +127,18 @@ static int ask_for_field(const struct job *job, const apl_store *store)
                   used < sizeof names ? "" : "...");
 }
 
+/* Pixels were asked for, and no field has them. */
+static int refuse_pixels(const struct job *job, const apl_store *store)
+{
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        const apl_field *field = apl_store_field(store, i);
+        if (field->media && strncmp(field->media, "image/", 6) == 0)
+            return failed("%s: the images of field %s are %s files: -o with their suffix writes one as it is",
+                          shown(job->path), shown(field->name), shown(field->media));
+    }
+    return failed("%s: no field is an image", shown(job->path));
+}
+
 /* Which field to write. */
 static int pick_field(struct job *job, const apl_store *store)
 {
@@ -150,7 +162,7 @@ static int pick_field(struct job *job, const apl_store *store)
             job->field = (int)i;
     if (job->field >= 0)
         return 0;
-    return image ? failed("%s: no field is an image", shown(job->path)) : ask_for_field(job, store);
+    return image ? refuse_pixels(job, store) : ask_for_field(job, store);
 }
 
 static struct bytes make_raw(const struct job *job, const apl_batch *batch)

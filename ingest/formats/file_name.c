@@ -72,3 +72,13 @@ bool name_ends(const char *name, const char *ending)
     size_t size = strlen(name), n = strlen(ending);
     return size >= n && strcasecmp(name + size - n, ending) == 0;
 }
+
+bool name_is_archive(const char *name)
+{
+    static const char *const endings[] = {".tar",    ".tar.gz",  ".tgz", ".tar.zst",
+                                          ".tar.xz", ".tar.bz2", ".zip"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (name_ends(name, endings[i]))
+            return true;
+    return false;
+}

@@ -31,4 +31,7 @@ bool word_in(const char *word, const char *const *words);
 /* Does the name end so, in whatever case? */
 bool name_ends(const char *name, const char *ending);
 
+/* Is it called as archives are that a source may be? */
+bool name_is_archive(const char *name);
+
 #endif

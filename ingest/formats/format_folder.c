@@ -4,6 +4,7 @@
  */
 #include "class_map.h"
 #include "class_tree.h"
+#include "file_name.h"
 #include "hidden_path.h"
 #include "image_fields.h"
 #include "image_kind.h"
@@ -45,6 +46,7 @@ struct folder_images {
     uint64_t remarks[REMARKS];
     const char **class_names;         /* by the map of the caller; NULL: the folders' */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
+    char archive[256];                /* the first of the others that is one, safe to print; "": none */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
@@ -65,6 +67,8 @@ static apl_status list_file(void *state, const char *name, bool directory, apl_e
         return APL_OK;
     if (!directory && !image_name(name)) {
         f->others++;
+        if (!*f->archive && name_is_archive(name))
+            printable(f->archive, sizeof f->archive, name, strlen(name));
         return APL_OK;
     }
     f->listed += !directory;
@@ -112,6 +116,11 @@ static apl_status has_no_images(const struct folder_images *f, apl_error *err)
 {
     if (f->others == 0)
         return fail(err, APL_E_SOURCE, "%s: has no images, nor any other files", f->host->source);
+    if (*f->archive)
+        return fail(
+            err, APL_E_SOURCE,
+            "%s: has no images in folders by class, but an archive, %s: unpack it, or give it as the source",
+            f->host->source, f->archive);
     return fail(err, APL_E_SOURCE,
                 "%s: has no images (files called .jpg, .jpeg, .png, ...) in folders by class%s",
                 f->host->source,

@@ -19,6 +19,8 @@ const char *image_kind(const uint8_t *bytes, size_t size)
         {"BMP", "BM", 0, 2},
         {"TIFF", "II*\0", 0, 4},
         {"TIFF", "MM\0*", 0, 4},
+        {"TIFF", "II+\0", 0, 4}, /* BigTIFF */
+        {"TIFF", "MM\0+", 0, 4},
         {"PPM", "P6", 0, 2},
         {"PGM", "P5", 0, 2},
         {"JPEG 2000", "jP  \r\n", 4, 6},

@@ -5,3 +5,5 @@ mkdir empty
 run refused empty
 touch file
 run refused file
+mkdir -p downloads && echo x >downloads/README && tar -cf downloads/set.tar empty
+run aplingest downloads db
