@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import decimal
+import io
 import os
 import signal
 import threading
@@ -393,3 +394,25 @@ def test_columns_beside_images_are_marked_as_by_aplingest(tmp_path: Path) -> Non
     plain = [{name: row[name] for name in ("id", "label", "caption")} for row in rows]
     apldata.convert(plain, tmp_path / "plain", types={"id": apldata.Field("id", "u32", mark="name")})
     assert [f.mark for f in apldata.Store(tmp_path / "plain").schema] == ["name", "target", "input"]
+
+
+@pytest.mark.parametrize("kind", ["pillow", "files"])
+@pytest.mark.parametrize("sizes", [(8, 8), (8, 9)])
+def test_masks_keep_the_numbers_of_their_palette(tmp_path: Path, kind: str, sizes: tuple[int, int]) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    numbers = [np.arange(8 * size, dtype="u1").reshape(8, size) % (k + 2) for k, size in enumerate(sizes)]
+    rows = []
+    for each in numbers:
+        mask: Any = pillow.fromarray(each)
+        mask.putpalette(bytes(range(255, -1, -1)) * 3)
+        assert mask.mode == "P"
+        if kind == "files":
+            file = io.BytesIO()
+            mask.save(file, "PNG")
+            mask = file.getvalue()
+        rows.append({"image": pillow.new("RGB", (8, 8)), "mask": mask})
+    apldata.convert(rows, tmp_path / "s", types={"mask": "mask"})
+    store = apldata.Store(tmp_path / "s")
+    assert store.schema["mask"].mark == "target"
+    for k, each in enumerate(numbers):
+        assert np.array_equal(store[k]["mask"].reshape(each.shape), each)

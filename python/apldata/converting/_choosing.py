@@ -15,7 +15,7 @@ from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed
 from ._found import found
-from ._images import BYTES, DecodedImage, File, is_image, media_of
+from ._images import BYTES, DecodedImage, File, as_masks, is_image, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
 from ._told import Chunk, Column, Told
 
@@ -61,6 +61,8 @@ def _type(name: str, spec: Any) -> Told | str:
         return Told(
             str(field.dtype), field.shape, field.classes, field.mark, kept, field.media, layout=field.layout
         )
+    if isinstance(spec, str) and spec == "mask":
+        return Told(mark="target", as_mask=True)
     if isinstance(spec, str) and spec in ("json", "file"):
         return "json" if spec == "json" else Told(is_file=True)
     dtype, shape = spec if isinstance(spec, tuple) and len(spec) == 2 else (spec, None)
@@ -130,6 +132,8 @@ class _Chooser:
         if isinstance(given, str):
             return Json(column, self._field(Told("utf8", (-1,)), name))
         told = given.over(told)
+        if told.as_mask:
+            values = as_masks(values)
         if given.dtype is not None:
             told = dataclasses.replace(told, refused="", is_file=given.is_file)
         if (told.dtype is None and not told.is_file and not told.refused) or told.shape is None:
@@ -146,13 +150,15 @@ class _Chooser:
             self.notes.append(
                 f"column {column}: images come without their files: their pixels are stored, without loss"
             )
-            self._note_palettes(column, values)
+            self._note_palettes(column, name, values)
         field = self._field(told, name)
         if field.layout_unclear:
             if not any(isinstance(value, DecodedImage) for value in values[:1]):
                 self.notes.append(f"column {column}: {UNCLEAR.format(field.type)} (types={{{name!r}: ...}})")
             field = dataclasses.replace(field, layout="CHW")  # so that the writer need not warn again
-        return Numbers(column, field)
+        maker = Numbers(column, field)
+        maker.masks = told.as_mask
+        return maker
 
     def _completed(self, given: Told, told: Told, values: Column) -> Told:
         """With what the first rows tell."""
@@ -215,7 +221,7 @@ class _Chooser:
         medias, keep = self._medias(values, outside), self._wanted.keep_bytes
         are_images = 2 * sum(count for media, count in medias.items() if is_image(media)) > medias.total()
         few = 2 * medias["image/jpeg"] < sum(count for media, count in medias.items() if is_image(media))
-        decode = keep is False or (keep is None and (few or "image/jpeg" not in medias))
+        decode = told.as_mask or keep is False or (keep is None and (few or "image/jpeg" not in medias))
         if told.media is None and (decoded_already or (are_images and decode)):
             return self._pixels(column, name, told, values, outside)
         media = next(iter(medias)) if len(medias) == 1 else BYTES
@@ -249,11 +255,11 @@ class _Chooser:
         free = (one for one in ("path", f"{name}_path") if one not in self._made)
         return self._beside(Field(next(free, "path"), "utf8", (-1,), "name"))
 
-    def _note_palettes(self, column: str, values: Column) -> None:
+    def _note_palettes(self, column: str, name: str, values: Column) -> None:
         if any(isinstance(value, DecodedImage) and value.of_palette for value in values):
             self.notes.append(
                 f"column {column}: images with a palette become colours: of masks, whose numbers are "
-                "classes, give np.asarray(image) instead"
+                f"classes, types={{{name!r}: 'mask'}} keeps the numbers"
             )
 
     def _pixels(self, column: str, name: str, told: Told, values: list[Any], outside: bool) -> Maker:
@@ -262,13 +268,14 @@ class _Chooser:
         what = "images come without their files" if of_pillow else what
         self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
         made = list(self._pool.map(lambda value: image_of(value, outside), values))
+        made = as_masks(made) if told.as_mask else made
         good = [one for one in made if isinstance(one, DecodedImage)]
         if not good:
             bad = next((one for one in made if isinstance(one, str)), "nothing but missing values")
             raise InvalidTypeError(f"column {column}: {bad}")
         self._images.append(name)
         jpegs = self._wanted.keep_bytes is None and "image/jpeg" in self._medias(values, outside)
-        self._note_palettes(column, good)
+        self._note_palettes(column, name, good)
         of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
         if of_rows.refused:
             raise _refuse(column, name, of_rows.refused, len(values))
@@ -277,7 +284,9 @@ class _Chooser:
         beside = (None, None) if of_pillow else (self._paths(name, values), self._shapes(name))
         if field.layout_unclear:
             field = dataclasses.replace(field, layout="CHW")  # as images are decoded
-        return Pixels(column, field, *beside, outside, self._pool)
+        maker = Pixels(column, field, *beside, outside, self._pool)
+        maker.masks = told.as_mask
+        return maker
 
 
 def _as_folders(told: Told, jpegs: bool) -> Told:

@@ -69,10 +69,26 @@ class DecodedImage:
 
     pixels: np.ndarray
     of_palette: bool = False  # the colours that numbers stood for
+    numbers: np.ndarray | None = None  # these
+
+    def as_mask(self) -> DecodedImage:
+        """Of the numbers themselves, which are classes."""
+        return self if self.numbers is None else DecodedImage(self.numbers)
 
     @property
     def nbytes(self) -> int:
         return self.pixels.nbytes
+
+
+def decoded_image(image: Any) -> DecodedImage:
+    """Of Pillow's."""
+    numbers = np.array(image) if image.mode == "P" else None
+    return DecodedImage(_plain(image), image.mode in ("P", "PA"), numbers)
+
+
+def as_masks(values: Any) -> list[Any]:
+    """With the numbers of images that have a palette."""
+    return [value.as_mask() if isinstance(value, DecodedImage) else value for value in values]
 
 
 def media_of(data: bytes) -> str:
@@ -134,7 +150,7 @@ def of_pil(image: Any) -> File | DecodedImage:
     """An image of Pillow's: the JPEG file that it was opened from, if nobody has decoded it yet, else its
     pixels."""
     data = _untouched(image)
-    return DecodedImage(_plain(image), image.mode in ("P", "PA")) if data is None else File(data)
+    return decoded_image(image) if data is None else File(data)
 
 
 def _deep_colour(data: bytes) -> bool:
@@ -187,7 +203,7 @@ def decoded(data: bytes) -> DecodedImage:
             frames = getattr(image, "n_frames", 1)
             if frames != 1:
                 raise UnsupportedError(f"an image of {frames} frames: keep_bytes=True keeps the file")
-            return DecodedImage(_plain(image), image.mode in ("P", "PA"))
+            return decoded_image(image)
     except Error:
         raise
     except Exception as error:  # Pillow raises many kinds

@@ -62,7 +62,13 @@ def _is_empty(value: Any) -> bool:
 
 
 class Numbers(Maker):
-    """Numbers, arrays of them, text: what a writer takes as it is."""
+    """Numbers, arrays of them, text: what a writer takes as it is.
+
+    Attributes:
+        masks: images with a palette give its numbers.
+    """
+
+    masks = False
 
     def make(self, values: Column, wrong: Wrongs) -> Values:
         if isinstance(values, np.ndarray):
@@ -72,7 +78,7 @@ class Numbers(Maker):
 
     def _one(self, value: Any) -> Any:
         if isinstance(value, DecodedImage):
-            return self._pixels(value.pixels)
+            return self._pixels((value.as_mask() if self.masks else value).pixels)
         value = self._plain(number_of(value))
         shape = self.field.shape
         if len(shape) > 1 and _is_empty(value):
@@ -210,7 +216,7 @@ class Pixels(OfFiles):
         image = image_of(value, self._outside)
         if not isinstance(image, DecodedImage):
             return None, (0, 0, 0), image
-        shape = image.pixels.shape
+        shape = (image.as_mask() if self.masks else image).pixels.shape
         return self._one(image), shape if len(shape) == 3 else (1, *shape), None
 
 
