@@ -289,6 +289,24 @@ Test(format_list, a_first_column_without_a_name_is_an_index)
     apl_store_close(s);
 }
 
+Test(format_list, an_index_is_no_input_unless_it_is_named_or_the_label)
+{
+    put_text("in/t.csv", ",n\n0,1\n1,2\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "index")->role, APL_NAME);
+    cr_assert_eq(field_of(s, "n")->role, APL_INPUT);
+    apl_store_close(s);
+    put_text("in/t.csv", "index,n\n0,1\n1,2\n");
+    s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "index")->role, APL_INPUT);
+    apl_store_close(s);
+    put_text("in/t.csv", ",n\n0,1\n1,2\n");
+    ix_options.label_column = "index";
+    s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "index")->role, APL_TARGET);
+    apl_store_close(s);
+}
+
 Test(format_list, cells_that_name_no_image_are_worth_a_line)
 {
     put_text("in/t.csv", "image,n\na.jpg,1\n,2\nb.jpg,3\n");

@@ -58,16 +58,27 @@ static apl_status survey_images(struct list *l, apl_error *err)
 
 /* -------------------------------------------------------------------------------------------------- schema */
 
-/* What is known of an image belongs to the target; without images, all but the label is input. */
+/*
+ * What is known of an image belongs to the target; without images, all but the label is input. The index of a data frame is neither: as an
+ * input it would tell equal rows apart, and a split could have one of them on each side.
+ */
+static apl_role column_role(const struct list *l, unsigned i)
+{
+    if (list_describes_images(&l->columns, &l->names, i))
+        return APL_NAME;
+    if ((int)i == l->columns.label)
+        return APL_TARGET;
+    if (l->columns.indexed && strcmp(l->columns.columns[i].name, "index") == 0)
+        return APL_NAME;
+    return list_has_images(&l->columns) ? APL_TARGET : APL_INPUT;
+}
+
 static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
 {
     const struct column *c = &l->columns.columns[i];
     size_t count = 0;
     const char *const *names = c->classes ? name_set_names(c->names, &count) : NULL;
-    apl_role role = list_describes_images(&l->columns, &l->names, i)             ? APL_NAME
-                    : list_has_images(&l->columns) || (int)i == l->columns.label ? APL_TARGET
-                                                                                 : APL_INPUT;
-    TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, role, c->ndim, c->shape, err));
+    TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, column_role(l, i), c->ndim, c->shape, err));
     return names ? apl_writer_set_classes(l->records.writer, c->name, names, count, err) : APL_OK;
 }
 

@@ -106,6 +106,7 @@ static apl_status take_list_row(struct list_columns *l, struct list_file *f, siz
 {
     const char *path = l->host->files[file].path;
     unsigned known = rows_columns(f->rows);
+    l->indexed |= rows_indexed(f->rows);
     for (unsigned i = 0; i < known; i++)
         TRY(meet_column(l, rows_name(f->rows, i), err));
     for (unsigned i = 0; i < l->count; i++) {

@@ -13,6 +13,7 @@ struct list_columns {
     uint64_t rows;
     uint64_t *file_rows;     /* of each file */
     int image, label, split; /* columns; -1: none */
+    bool indexed;            /* the column index came without a name: it numbers the rows */
 };
 
 /* Does a column hold paths of images? */

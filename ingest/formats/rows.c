@@ -18,6 +18,7 @@ struct rows {
     bool begun, ended; /* the stream has been looked at; it has no more */
     char *names[ROWS_COLUMNS];
     unsigned columns;
+    bool indexed;
     struct cell_room room;
     struct csv_rows *csv; /* NULL: JSON, and so: */
     struct buffer line;
@@ -114,6 +115,7 @@ static apl_status add_column(struct rows *r, const char *name, size_t length, ap
     if (length == 0 && r->columns == 0 && r->csv) { /* as pandas writes its index */
         name = "index";
         length = strlen(name);
+        r->indexed = true;
     }
     printable(shown, sizeof shown, name, length);
     if (!is_name(name, length))
@@ -129,6 +131,11 @@ static apl_status add_column(struct rows *r, const char *name, size_t length, ap
         return fail_nomem(err);
     r->columns++;
     return APL_OK;
+}
+
+bool rows_indexed(const struct rows *r)
+{
+    return r->indexed;
 }
 
 unsigned rows_columns(const struct rows *r)

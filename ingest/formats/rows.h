@@ -58,6 +58,9 @@ uint64_t rows_number(const struct rows *rows);
 unsigned rows_columns(const struct rows *rows);
 const char *rows_name(const struct rows *rows, unsigned column);
 
+/* Is the first column one without a name, which is called index? */
+bool rows_indexed(const struct rows *rows);
+
 /* The number of a column, or -1. */
 int rows_find(const struct rows *rows, const char *name);
 
