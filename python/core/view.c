@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-/* Of one element: as the struct module names it, and as NumPy's array interface does. NULL: they have no name for it. */
+/*
+ * Of one element: as the struct module names it, and as NumPy's array interface does. NULL: they have no name for it. L and l, not Q and q:
+ * NumPy makes longlong of these, a type of its own, which torch refuses if it is unsigned.
+ */
 static const char *const buffer_formats[] = {
     [APL_U8] = "B",  [APL_I8] = "b",   [APL_U16] = "H", [APL_I16] = "h", [APL_U32] = "I",
-    [APL_I32] = "i", [APL_U64] = "Q",  [APL_I64] = "q", [APL_F16] = "e", [APL_F32] = "f",
+    [APL_I32] = "i", [APL_U64] = "L",  [APL_I64] = "l", [APL_F16] = "e", [APL_F32] = "f",
     [APL_F64] = "d", [APL_BOOL] = "?", [APL_UTF8] = "B"};
 static const char *const type_strings[] = {
     [APL_U8] = "|u1",  [APL_I8] = "|i1",   [APL_U16] = "<u2", [APL_I16] = "<i2", [APL_U32] = "<u4",

@@ -237,6 +237,14 @@ def test_labels_of_many_batches(store: Store, drawn: dict) -> None:
     assert np.array_equal(labels, drawn["train"]["label"])
 
 
+@pytest.mark.parametrize("dtype", ["u64", "i64"])
+def test_whole_numbers_of_64_bits_have_the_types_that_torch_takes(tmp_path: Path, dtype: str) -> None:
+    apldata.convert({"x": np.arange(3, dtype=dtype[0] + "8")}, tmp_path / "s")
+    batch = next(iter(apldata.Loader(tmp_path / "s", batch_size=3)))
+    for array in (batch["x"], batch.ids, Store(tmp_path / "s").get([1]).ids):
+        assert array.dtype.num == np.dtype(array.dtype.str).num  # not that of longlong
+
+
 def test_views(batch: apldata.Batch) -> None:
     view = batch.column("image")
     assert (view.shape, view.dtype, view.rows, view.offsets, view.shapes) == (
