@@ -78,7 +78,8 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
     const struct column *c = &l->columns.columns[i];
     size_t count = 0;
     const char *const *names = c->classes ? name_set_names(c->names, &count) : NULL;
-    TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, column_role(l, i), c->ndim, c->shape, err));
+    TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, column_role(l, i), c->ndim, c->shape,
+                             err));
     return names ? apl_writer_set_classes(l->records.writer, c->name, names, count, err) : APL_OK;
 }
 
