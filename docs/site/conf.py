@@ -20,3 +20,14 @@ pygments_style = "default"
 pygments_dark_style = "github-dark"
 # Levels of headings that a page leaves out, and code that highlighting does not know in full, are no errors.
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+
+
+def let_code_be_focused(app, pagename, templatename, context, doctree):
+    """Wide code scrolls: without a mouse, only what has the focus does."""
+    code = '<div class="highlight"><pre'
+    if context.get("body"):
+        context["body"] = context["body"].replace(f"{code}>", f'{code} tabindex="0">')
+
+
+def setup(app):
+    app.connect("html-page-context", let_code_be_focused)
