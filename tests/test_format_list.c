@@ -393,3 +393,29 @@ Test(format_list, texts_may_all_be_empty)
     apl_batch_release(all);
     apl_store_close(s);
 }
+
+static int stop_after(void *user, const apl_ingest_progress *p)
+{
+    (void)p;
+    return --*(int *)user < 0;
+}
+
+/* Wherever it is: a row that was not read to its end is not said to be a bad one. */
+Test(format_list, cancelled)
+{
+    struct buffer table = {0};
+    const char head[] = "a,b,c,d,split\n", row[] = "12.5,\"some text, in quotes\",77777,0.125,train\n";
+    buffer_put(&table, head, sizeof head - 1);
+    for (int i = 0; i < 40000; i++)
+        buffer_put(&table, row, sizeof row - 1);
+    ix_put_buffer("t.csv", &table);
+    ix_options.progress = stop_after;
+    for (int n = 0, calls; n < 60; n++) {
+        calls = n;
+        ix_options.user = &calls;
+        apl_status status = ix_ingest((const char *const[]){"t.csv", NULL});
+        cr_assert(status == APL_OK || status == APL_E_CANCELLED, "%d: %d %s", n, status, fx_err.message);
+        if (status == APL_OK)
+            break;
+    }
+}

@@ -45,12 +45,7 @@ static apl_status survey_images(struct list *l, apl_error *err)
         apl_status status = list_begin(&l->columns, i, &f, err);
         while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK)
             status = survey_row(l, i, &f, err);
-        if (status == APL_END)
-            status = APL_OK;
-        apl_error again;
-        apl_status closed = list_end(&l->columns, &f, status == APL_OK ? err : &again);
-        TRY(status);
-        TRY(closed);
+        TRY(list_end(&l->columns, &f, status, err));
     }
     l->plan = survey_plan(&l->survey, l->host);
     return APL_OK;
@@ -160,9 +155,7 @@ static apl_status read_list_member(struct list *l, size_t file, unsigned which, 
     apl_status status = list_begin(&l->columns, file, &f, err);
     if (status == APL_OK)
         status = read_split_rows(l, file, &f, split, number, err);
-    apl_error again;
-    apl_status closed = list_end(&l->columns, &f, status == APL_OK ? err : &again);
-    return status == APL_OK ? closed : status;
+    return list_end(&l->columns, &f, status, err);
 }
 
 /* Where a column names the splits, each may have rows in each file; so its first member's number is its place times the files. */

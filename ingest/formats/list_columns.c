@@ -37,13 +37,19 @@ apl_status list_begin(const struct list_columns *l, size_t file, struct list_fil
     return rows_open(f->stream, kind, is->path, &f->rows, err);
 }
 
-apl_status list_end(const struct list_columns *l, struct list_file *f, apl_error *err)
+apl_status list_end(const struct list_columns *l, struct list_file *f, apl_status status, apl_error *err)
 {
+    apl_error broken;
     rows_close(f->rows);
     f->rows = NULL;
     struct format_stream *stream = f->stream;
     f->stream = NULL;
-    return l->host->close_file(l->host->user, stream, err);
+    apl_status closed = l->host->close_file(l->host->user, stream, &broken);
+    if (closed == APL_OK)
+        return status == APL_END ? APL_OK : status;
+    if (err)
+        *err = broken;
+    return closed;
 }
 
 apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,
@@ -145,13 +151,7 @@ static apl_status read_list_file(struct list_columns *l, size_t file, apl_error 
         status = check_header(l, &f, file, err);
     while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK)
         status = take_list_row(l, &f, file, err);
-    apl_error broken;
-    apl_status closed = list_end(l, &f, &broken);
-    if (closed != APL_OK) { /* what a row seems to lack may be what the file lacks */
-        *err = broken;
-        return closed;
-    }
-    return status == APL_END ? APL_OK : status;
+    return list_end(l, &f, status, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- deciding */

@@ -31,14 +31,15 @@ static inline bool list_is_value(const struct list_columns *l, unsigned i)
 /* How the file's rows are written, by its name: .csv, .tsv, .tab, .jsonl, .ndjson. false: it is no list. */
 bool list_kind(const char *name, enum rows_kind *kind);
 
-/* Opens a file of the host's. Closed by list_end(). */
+/* Opens a file of the host's. Closed by list_end(), which is told what came of reading it, such as APL_END, and says what came of all: a row
+ * may seem to lack what the file lacks, or what was not read as the caller has cancelled. */
 struct list_file {
     struct format_stream *stream;
     struct rows *rows;
     int columns[ROWS_COLUMNS]; /* of each of list_columns: the number in the rows; -1: not known yet */
 };
 apl_status list_begin(const struct list_columns *l, size_t file, struct list_file *f, apl_error *err);
-apl_status list_end(const struct list_columns *l, struct list_file *f, apl_error *err);
+apl_status list_end(const struct list_columns *l, struct list_file *f, apl_status status, apl_error *err);
 
 /* A cell of the current row, by the number of the list's column. */
 apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,

@@ -78,9 +78,7 @@ static apl_status count_file(struct list_splits *s, const struct list_columns *l
         if (split)
             split->rows++;
     }
-    apl_error again;
-    apl_status closed = list_end(l, &f, status == APL_END ? err : &again);
-    return status == APL_END ? closed : status;
+    return list_end(l, &f, status, err);
 }
 
 apl_status list_splits_count(struct list_splits *s, const struct list_columns *l, apl_error *err)
