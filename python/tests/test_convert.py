@@ -186,6 +186,7 @@ def test_columns_that_are_called_like_splits_are_refused(names: list[str], tmp_p
         ([{"a": 1}, {"a": "x"}], "column a: its first 2 rows hold int and str"),
         ([{"a": True}, {"a": 1}], "bool and int"),
         ([{"a": ["x"]}], "lists of str"),
+        ([{"a": []}, {"a": []}], "empty arrays"),
         ([{"a": [[1], [2, 3]]}], "lists of lists of different lengths"),
         ({"a": np.array(3)}, "column a must be an array of one value per record; got 3"),
         (

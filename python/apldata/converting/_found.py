@@ -56,6 +56,8 @@ def _of_arrays(arrays: list[np.ndarray]) -> Told:
     if shape is None:
         dims = sorted({array.ndim for array in arrays})
         return Told(refused=f"arrays of {' and '.join(map(str, dims))} dimensions")
+    if 0 in shape:
+        return Told(refused="empty arrays")
     told = _of_dtype(dtypes.pop())
     return Told(told.dtype, shape, note=told.note, refused=told.refused)
 
