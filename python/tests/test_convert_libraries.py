@@ -454,6 +454,19 @@ def test_pandas(tmp_path: Path) -> None:
         made(pd.DataFrame({"o": [1, "a", 2]}), tmp_path / "c")
 
 
+def test_an_index_with_a_name_is_a_column(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1, 2], "who": ["x", "y"], "b": [0.5, 1.5]})
+    assert types_of(made(frame, tmp_path / "none")) == {"a": "i64", "who": "utf8[-1]", "b": "f64"}
+    for index in ("who", ["who", "a"]):
+        store = made(frame.set_index(index), tmp_path / str(len(index)))
+        assert types_of(store) == {"who": "utf8[-1]", "a": "i64", "b": "f64"}
+        assert [store[i]["who"] for i in range(2)] == ["x", "y"]
+    assert types_of(made(frame.set_index("who")["b"], tmp_path / "series")) == {"who": "utf8[-1]", "b": "f64"}
+    with pytest.raises(apldata.InvalidError, match="two columns have the name 'who'"):
+        made(frame.set_index(frame["who"]), tmp_path / "twice")
+
+
 def test_polars(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     pytest.importorskip("pyarrow")

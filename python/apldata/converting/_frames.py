@@ -48,13 +48,16 @@ def _told(series: Any) -> Told | None:
 
 
 def open_frame(split: str, frame: Any) -> Part:
-    """A DataFrame: its columns, without the index."""
+    """A DataFrame: its index, if that has a name, and its columns."""
     if not hasattr(frame, "columns"):
         frame = frame.to_frame(frame.name or "value")
-    names = [str(name) for name in frame.columns]
+    index = [name for name in frame.index.names if name is not None]
+    names = [str(name) for name in [*index, *frame.columns]]
     for name in names:
         if names.count(name) > 1:
             raise InvalidError(f"two columns have the name {name!r}")
+    if index:
+        frame = frame.reset_index(index)
 
     def read() -> Iterator[Chunk]:
         for first in range(0, len(frame), _ROWS):
