@@ -149,7 +149,11 @@ Test(format_folder_bad, no_classes)
     options.format = "folder";
     cr_assert_not_null(freopen("/dev/null", "r", stdin));
     expect_failure("-", APL_E_SOURCE, "standard input: is empty");
-    expect_failure("/nowhere/at/all", APL_E_INVALID, "read twice");
+    expect_failure("/nowhere/at/all", APL_E_NOTFOUND, "/nowhere/at/all: No such file or directory");
+    shell("mkfifo '%s/pipe'", fx_place);
+    char pipe[128];
+    snprintf(pipe, sizeof pipe, "%s/pipe", fx_place);
+    expect_failure(pipe, APL_E_INVALID, "pipe: the format folder is read twice");
 }
 
 Test(format_folder_bad, archives_that_are_cut)
