@@ -236,7 +236,7 @@ static apl_status close_schema(apl_writer *w, apl_error *err)
     if (w->shuffle)
         TRY(schema_add(&w->schema, POSITION_FIELD, strlen(POSITION_FIELD), APL_U64, APL_POSITION, 0, NULL,
                        err));
-    if (w->block_records == 0 && !schema_keeps(&w->schema))
+    if (w->block_records == 0)
         w->block_records = writer_usual_records(&w->schema);
     w->schema_closed = true;
     return APL_OK;

@@ -102,8 +102,8 @@ static inline struct writer_split *writer_splits(apl_writer *w, size_t *count)
 apl_status writer_start_pipeline(apl_writer *w, apl_error *err);
 void writer_free_pipeline(apl_writer *w);
 
-/* Records of a block without kept fields: few of large records, and many of small ones of a fixed size, such as rows of tables, or else
- * what each block takes is more than they do. What varies in size may be large, and keeps to the usual number. */
+/* Records of a block: few of large ones, and many of small ones, such as rows of tables, or else what each block takes is more than they
+ * do. 0: they vary in size, and the first block tells. */
 uint32_t writer_usual_records(const struct schema *schema);
 
 /* Appends a record to the blocks of segment w->segment. */

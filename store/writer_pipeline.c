@@ -46,27 +46,60 @@ apl_status writer_start_pipeline(apl_writer *w, apl_error *err)
     return pipeline_start(w->threads, w->depth, &stages, &w->pipeline, err);
 }
 
-uint32_t writer_usual_records(const struct schema *schema)
+static size_t fixed_bytes(const struct schema *schema)
 {
     size_t bytes = 0;
-    bool varies = false;
-    for (unsigned f = 0; f < schema->count; f++) {
+    for (unsigned f = 0; f < schema->count; f++)
         bytes += schema->fields[f].value_bytes;
-        varies |= field_varying(&schema->fields[f]) > 0;
-    }
-    size_t most = bytes ? DEFAULT_BYTES / bytes : WRITER_RECORDS, least = bytes ? SMALL_BYTES / bytes : 0;
-    if (!varies && least > WRITER_RECORDS)
-        return least < SMALL_RECORDS ? (uint32_t)least : SMALL_RECORDS;
+    return bytes;
+}
+
+static bool varies(const struct schema *schema)
+{
+    for (unsigned f = 0; f < schema->count; f++)
+        if (field_varying(&schema->fields[f]) > 0)
+            return true;
+    return false;
+}
+
+/* Records of so many bytes that are not small. */
+static uint32_t records_of(size_t bytes)
+{
+    size_t most = bytes ? DEFAULT_BYTES / bytes : WRITER_RECORDS;
     return most >= WRITER_RECORDS ? WRITER_RECORDS : most > 0 ? (uint32_t)most : 1;
 }
 
-/* With kept fields, whose values may be of any size, the first block tells how many records a block has. */
-static uint32_t fitting_records(uint32_t records, size_t bytes)
+uint32_t writer_usual_records(const struct schema *schema)
 {
-    size_t fit = bytes ? KEPT_BLOCK_BYTES / (bytes / records + 1) : WRITER_RECORDS;
-    size_t least = records > KEPT_BLOCK_LEAST ? records : KEPT_BLOCK_LEAST;
-    fit = fit > least ? fit : least;
-    return fit < WRITER_RECORDS ? (uint32_t)fit : WRITER_RECORDS;
+    if (varies(schema))
+        return 0;
+    size_t bytes = fixed_bytes(schema), least = bytes ? SMALL_BYTES / bytes : 0;
+    if (least <= WRITER_RECORDS)
+        return records_of(bytes);
+    return least < SMALL_RECORDS ? (uint32_t)least : SMALL_RECORDS;
+}
+
+/* Of values that vary in size, the first block tells how many records one has; it has come to its end before it was filled. */
+static uint32_t fitting_records(const struct raw_block *block, const struct schema *schema)
+{
+    bool keeps = schema_keeps(schema);
+    uint32_t records = block->records, usual = records_of(fixed_bytes(schema));
+    uint32_t least = keeps && records < KEPT_BLOCK_LEAST ? KEPT_BLOCK_LEAST : records;
+    uint32_t most = keeps ? WRITER_RECORDS : SMALL_RECORDS;
+    size_t fit = (keeps ? KEPT_BLOCK_BYTES : SMALL_BYTES) / (raw_block_bytes(block, schema) / records + 1);
+    if (!keeps && records <= usual)
+        return usual;
+    return fit < least ? least : fit < most ? (uint32_t)fit : most;
+}
+
+/* Is it, the first, large enough? */
+static bool is_filled(const struct raw_block *block, const struct schema *schema)
+{
+    if (schema_keeps(schema))
+        return block->records >= WRITER_RECORDS ||
+               (block->records >= KEPT_BLOCK_LEAST && raw_block_bytes(block, schema) >= KEPT_BLOCK_BYTES);
+    return block->records >= SMALL_RECORDS || (block->records >= records_of(fixed_bytes(schema)) &&
+                                               raw_block_bytes(block, schema) >= SMALL_BYTES);
 }
 
 /* Has the block that is being filled as many records as it is to have? */
@@ -75,11 +108,9 @@ static bool is_full(apl_writer *w)
     const struct raw_block *block = &w->filling->raw;
     if (w->block_records)
         return block->records == w->block_records;
-    if (block->records < WRITER_RECORDS &&
-        (block->records < KEPT_BLOCK_LEAST || raw_block_bytes(block, &w->schema) < KEPT_BLOCK_BYTES))
-        return false;
-    w->block_records = block->records;
-    return true;
+    if (is_filled(block, &w->schema))
+        w->block_records = block->records;
+    return w->block_records > 0;
 }
 
 /* Hands the block that is being filled to the encoders. The first one decides on the codecs. */
@@ -92,8 +123,7 @@ static apl_status submit(apl_writer *w, apl_error *err)
                          err));
     w->chosen = true;
     if (!w->block_records)
-        w->block_records =
-            fitting_records(w->filling->raw.records, raw_block_bytes(&w->filling->raw, &w->schema));
+        w->block_records = fitting_records(&w->filling->raw, &w->schema);
     w->filling = NULL;
     pipeline_submit(w->pipeline);
     return APL_OK;
