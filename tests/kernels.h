@@ -55,6 +55,32 @@ static inline const char *compare_residuals(const struct kernel_case *k, const u
     return !same ? "residuals" : p != q ? "activity" : NULL;
 }
 
+static inline const char *compare_add(const struct kernel_case *k, const uint8_t *in, size_t n)
+{
+    uint8_t *x = kernel_bytes(n, 7), *y = kernel_bytes(n, 7);
+    memcpy(x + KERNEL_GUARD, in, n);
+    memcpy(y + KERNEL_GUARD, in, n);
+    k->a->add(x + KERNEL_GUARD, in + n, n);
+    k->b->add(y + KERNEL_GUARD, in + n, n);
+    int same = kernel_same(x, y, n);
+    free(x);
+    free(y);
+    return same ? NULL : "add";
+}
+
+static inline const char *compare_restore_plane(const struct kernel_case *k, const uint8_t *in, size_t n)
+{
+    uint8_t *x = kernel_bytes(n, 7), *y = kernel_bytes(n, 7);
+    memcpy(x + KERNEL_GUARD, in, n);
+    memcpy(y + KERNEL_GUARD, in, n);
+    k->a->restore_plane(x + KERNEL_GUARD, k->width, k->height);
+    k->b->restore_plane(y + KERNEL_GUARD, k->width, k->height);
+    int same = kernel_same(x, y, n);
+    free(x);
+    free(y);
+    return same ? NULL : "restore_plane";
+}
+
 static inline const char *compare_interleave(const struct kernel_case *k, const uint8_t *in, size_t n)
 {
     const uint8_t *from[WAYS];
@@ -115,6 +141,8 @@ static inline const char *compare_kernels(const struct kernel_case *k)
     sample_fill(in, WAYS * n, k->kind, k->width, (uint32_t)(n + 1));
     const char *differs = compare_residuals(k, in, n);
     differs = differs ? differs : compare_subtract(k, in, n);
+    differs = differs ? differs : compare_add(k, in, n);
+    differs = differs ? differs : compare_restore_plane(k, in, n);
     differs = differs ? differs : compare_interleave(k, in, n);
     differs = differs ? differs : compare_restore(k, in, n);
     differs = differs ? differs : compare_separate(k, in, n, 0);
@@ -123,9 +151,9 @@ static inline const char *compare_kernels(const struct kernel_case *k)
     return differs;
 }
 
-static const size_t kernel_sizes[][2] = {{1, 1},   {1, 2},   {2, 1},   {1, 40},  {40, 1},  {2, 2},
-                                         {3, 3},   {5, 7},   {16, 16}, {31, 33}, {33, 31}, {32, 32},
-                                         {28, 28}, {17, 64}, {64, 17}, {96, 96}};
+static const size_t kernel_sizes[][2] = {{1, 1},   {1, 2},   {2, 1},   {1, 40},  {40, 1},  {2, 2},   {3, 3},
+                                         {5, 7},   {16, 16}, {31, 33}, {33, 31}, {32, 32}, {28, 28}, {17, 64},
+                                         {64, 17}, {96, 96}, {15, 15}, {47, 49}, {48, 32}};
 
 /* All sizes and kinds; prints what differs. Returns how many cases differ. */
 static inline int compare_tables(const struct filter *a, const struct filter *b, const char *name)

@@ -88,3 +88,23 @@ Test(filter, there_and_back)
         cr_assert_arr_eq(back, planes, sizeof planes);
     }
 }
+
+/* Of one image; and add undoes subtract. */
+Test(filter, there_and_back_by_planes)
+{
+    enum { MOST = 70 };
+    static uint8_t plane[MOST * MOST], other[MOST * MOST], less[MOST * MOST], residual[MOST * MOST];
+    for (int v = 0; v < CPU_VARIANTS; v++) {
+        const struct filter *f = filter_for((enum cpu_variant)v);
+        for (size_t w = 1; w <= MOST && cpu_can((enum cpu_variant)v); w++) {
+            size_t h = 1 + w * 37 % MOST, n = w * h;
+            sample_fill(plane, n, (enum sample)(w % SAMPLES), w, (uint32_t)w);
+            sample_fill(other, n, (enum sample)(h % SAMPLES), w, (uint32_t)h);
+            f->subtract(less, plane, other, n);
+            f->residuals(residual, less, w, h);
+            f->restore_plane(residual, w, h);
+            f->add(residual, other, n);
+            cr_assert_arr_eq(residual, plane, n, "%zu x %zu", w, h);
+        }
+    }
+}

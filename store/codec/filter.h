@@ -24,6 +24,9 @@ struct filter {
      * is compared when they are predicted. */
     void (*subtract)(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n);
 
+    /* Undoes subtract(), in place: to[i] += a[i] - FILTER_MIDDLE mod 256. */
+    void (*add)(uint8_t *to, const uint8_t *a, size_t n);
+
     /* The MED residuals of a plane. Returns the activity: the sum of their absolute values, taken as signed
      * bytes, each counted as FILTER_CALM at most. */
     uint64_t (*residuals)(uint8_t *to, const uint8_t *plane, size_t width, size_t height);
@@ -31,6 +34,9 @@ struct filter {
     /* Undoes residuals() on a group, in place. The WAYS * width bytes in front of it must be FILTER_MIDDLE.
      */
     void (*restore)(uint8_t *group, size_t width, size_t height);
+
+    /* Undoes residuals() on a plane of one image, in place. Neither dimension is 0. */
+    void (*restore_plane)(uint8_t *plane, size_t width, size_t height);
 
     /* Lays n bytes of each of WAYS records side by side. */
     void (*interleave)(uint8_t *group, const uint8_t *const from[WAYS], size_t n);
@@ -44,6 +50,12 @@ struct filter {
 const struct filter *filter_for(enum cpu_variant variant);
 
 extern const struct filter filter_scalar, filter_avx2, filter_avx512, filter_neon;
+
+/* What the tables hold as restore_plane: plane_kernel.h. */
+void plane_restore_scalar(uint8_t *plane, size_t width, size_t height);
+void plane_restore_avx2(uint8_t *plane, size_t width, size_t height);
+void plane_restore_avx512(uint8_t *plane, size_t width, size_t height);
+void plane_restore_neon(uint8_t *plane, size_t width, size_t height);
 
 /*
  * The prediction of LOCO-I, mod 256: the median of west, north and west + north - northwest. The first pixel

@@ -1,6 +1,6 @@
 /*
- * The body of filter_avx2.c and its siblings, which define FILTER_TABLE and, by way of a header of vector
- * operations, for a vector of VEC_BYTES (16 or 32; of lanes of 16 each):
+ * The body of filter_avx2.c and its siblings, which define FILTER_TABLE, the plane_restore_... that goes into it as
+ * FILTER_PLANE and, by way of a header of vector operations, for a vector of VEC_BYTES (16 or 32; of lanes of 16 each):
  *
  *   vec, vec_load, vec_store, vec_fill  a vector, unaligned access to it, one byte in all places
  *   vec_add, vec_sub, vec_min, vec_max  of unsigned bytes, mod 256
@@ -11,6 +11,8 @@
  *   sum, sum_zero, sum_add, sum_total   a sum of unsigned bytes
  */
 #include "filter.h"
+#include "filter_chain.h"
+#include "filter_transpose.h"
 
 /* to[i] = a[i] - b[i] + plus */
 static inline void subtract_plus(uint8_t *to, const uint8_t *a, const uint8_t *b, uint8_t plus, size_t n)
@@ -26,6 +28,16 @@ static inline void subtract_plus(uint8_t *to, const uint8_t *a, const uint8_t *b
 static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
 {
     subtract_plus(to, a, b, FILTER_MIDDLE, n);
+}
+
+static void add(uint8_t *to, const uint8_t *a, size_t n)
+{
+    vec less = vec_fill(FILTER_MIDDLE);
+    size_t i = 0;
+    for (; i + VEC_BYTES <= n; i += VEC_BYTES)
+        vec_store(to + i, vec_sub(vec_add(vec_load(to + i), vec_load(a + i)), less));
+    for (; i < n; i++)
+        to[i] = (uint8_t)(to[i] + a[i] - FILTER_MIDDLE);
 }
 
 static uint64_t activity(const uint8_t *residual, size_t n)
@@ -63,22 +75,6 @@ static uint64_t residuals(uint8_t *to, const uint8_t *plane, size_t width, size_
     for (i = width; i < n; i += width)
         to[i] = (uint8_t)(plane[i] - plane[i - width]);
     return activity(to, n);
-}
-
-/* Where a row of some ways stands. */
-struct chain {
-    vec west, northwest;
-};
-
-/* The next pixel of a chain. What hangs on west is kept short: four operations from pixel to pixel. */
-static inline vec advance(struct chain *c, vec north, vec residual)
-{
-    vec low = vec_min(c->west, north), high = vec_max(c->west, north);
-    vec ahead = vec_add(vec_add(residual, north), c->west);
-    vec pixel = vec_sub(ahead, vec_min(vec_max(c->northwest, low), high));
-    c->west = pixel;
-    c->northwest = north;
-    return pixel;
 }
 
 static void restore_row(uint8_t *row, size_t bytes)
@@ -120,37 +116,6 @@ static void restore(uint8_t *group, size_t width, size_t height)
             restore_row(row, bytes);
     }
 }
-
-/* One of the four rounds that transpose 16 vectors by 16 columns, lane by lane. */
-static inline void zip_pair(vec *to, const vec *from, int i)
-{
-    to[2 * i] = vec_zip_low(from[i], from[i + 8]);
-    to[2 * i + 1] = vec_zip_high(from[i], from[i + 8]);
-}
-
-static inline void zip(vec *to, const vec *from)
-{
-    /* written out: vectors that a loop indexes would be kept in memory */
-    zip_pair(to, from, 0);
-    zip_pair(to, from, 1);
-    zip_pair(to, from, 2);
-    zip_pair(to, from, 3);
-    zip_pair(to, from, 4);
-    zip_pair(to, from, 5);
-    zip_pair(to, from, 6);
-    zip_pair(to, from, 7);
-}
-
-static inline void transpose(vec v[16])
-{
-    vec t[16];
-    zip(t, v);
-    zip(v, t);
-    zip(t, v);
-    zip(v, t);
-}
-
-#define SIXTEEN(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
 
 /* VEC_BYTES bytes of 16 ways. */
 static inline void interleave_block(uint8_t *group, const uint8_t *const *from, size_t at)
@@ -216,4 +181,4 @@ static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const 
             to[w][at] = (uint8_t)(group[at * WAYS + w] + (plus ? plus[w][at] - FILTER_MIDDLE : 0));
 }
 
-const struct filter FILTER_TABLE = {subtract, residuals, restore, interleave, separate};
+const struct filter FILTER_TABLE = {subtract, add, residuals, restore, FILTER_PLANE, interleave, separate};

@@ -7,6 +7,12 @@ static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
         to[i] = (uint8_t)(a[i] - b[i] + FILTER_MIDDLE);
 }
 
+static void add(uint8_t *to, const uint8_t *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint8_t)(to[i] + a[i] - FILTER_MIDDLE);
+}
+
 static uint8_t predict(const uint8_t *at, size_t x, size_t y, size_t width)
 {
     if (x == 0)
@@ -62,4 +68,5 @@ static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const 
             to[w][i] = (uint8_t)(group[i * WAYS + w] + (plus ? plus[w][i] - FILTER_MIDDLE : 0));
 }
 
-const struct filter filter_scalar = {subtract, residuals, restore, interleave, separate};
+const struct filter filter_scalar = {subtract,   add,     residuals, restore, plane_restore_scalar,
+                                     interleave, separate};
