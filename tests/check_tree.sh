@@ -46,7 +46,7 @@ one_function()
 {
     # shellcheck disable=SC2086
     twice=$(echo "$all_sources" | grep -E '^(store|reader|serve|ingest)/.*\.[ch]$' |
-        grep -vE '_(avx2|avx512|neon|scalar|ymm)\.[ch]$' | xargs awk '
+        grep -vE '_(avx2|avx512|neon|scalar|ymm|xmm)\.[ch]$' | xargs awk '
             FNR == 1 { last = "" }
             /^{/ && last ~ /^[A-Za-z_].*\(/ { name = last; gsub(/__attribute__\(\([a-z_]*\)\) */, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
                 if (!((name, FILENAME) in seen)) { seen[name, FILENAME] = 1; of[name] = of[name] " " FILENAME; n[name]++ } }

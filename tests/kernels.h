@@ -55,17 +55,17 @@ static inline const char *compare_residuals(const struct kernel_case *k, const u
     return !same ? "residuals" : p != q ? "activity" : NULL;
 }
 
-static inline const char *compare_add(const struct kernel_case *k, const uint8_t *in, size_t n)
+static inline const char *compare_add_back(const struct kernel_case *k, const uint8_t *in, size_t n)
 {
     uint8_t *x = kernel_bytes(n, 7), *y = kernel_bytes(n, 7);
     memcpy(x + KERNEL_GUARD, in, n);
     memcpy(y + KERNEL_GUARD, in, n);
-    k->a->add(x + KERNEL_GUARD, in + n, n);
-    k->b->add(y + KERNEL_GUARD, in + n, n);
+    k->a->add_back(x + KERNEL_GUARD, in + n, n);
+    k->b->add_back(y + KERNEL_GUARD, in + n, n);
     int same = kernel_same(x, y, n);
     free(x);
     free(y);
-    return same ? NULL : "add";
+    return same ? NULL : "add_back";
 }
 
 static inline const char *compare_restore_plane(const struct kernel_case *k, const uint8_t *in, size_t n)
@@ -141,7 +141,7 @@ static inline const char *compare_kernels(const struct kernel_case *k)
     sample_fill(in, WAYS * n, k->kind, k->width, (uint32_t)(n + 1));
     const char *differs = compare_residuals(k, in, n);
     differs = differs ? differs : compare_subtract(k, in, n);
-    differs = differs ? differs : compare_add(k, in, n);
+    differs = differs ? differs : compare_add_back(k, in, n);
     differs = differs ? differs : compare_restore_plane(k, in, n);
     differs = differs ? differs : compare_interleave(k, in, n);
     differs = differs ? differs : compare_restore(k, in, n);

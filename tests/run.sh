@@ -172,7 +172,7 @@ arm64()
     local name=$1
     shift
     if ! aarch64-linux-gnu-gcc -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread $(sees READER) \
-        -Itests "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
+        -Iingest/images -Itests "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
         count "arm64 build of $name" 0 1 0 "$logs/arm64-$name.log"
         return
     fi
@@ -190,7 +190,9 @@ suite_arm64()
     mkdir -p "$BUILD"
     queue long '' with APL_SPARSE=13 arm64 assembly reader/image/assemble.c reader/image/assemble_shared.c reader/image/assemble_scalar.c \
         reader/image/assemble_for.c reader/image/assemble_race.c reader/image/assemble_neon.c store/base/cpu.c
-    queue short '' arm64 kernels store/codec/filter_scalar.c store/codec/filter_neon.c
+    queue short '' arm64 kernels store/codec/filter_scalar.c store/codec/filter_neon.c \
+        store/codec/plane_scalar.c store/codec/plane_neon.c
+    queue short '' arm64 png_filters ingest/images/png_filter.c
     queue short '' arm64 resample reader/photo/resample.c reader/photo/resample_scalar.c reader/photo/resample_neon.c
     queue short '' arm64 segments reader/photo/code_table.c reader/photo/idct.c reader/photo/segments_scalar.c \
         reader/photo/segments_neon.c

@@ -103,7 +103,7 @@ Test(filter, there_and_back_by_planes)
             f->subtract(less, plane, other, n);
             f->residuals(residual, less, w, h);
             f->restore_plane(residual, w, h);
-            f->add(residual, other, n);
+            f->add_back(residual, other, n);
             cr_assert_arr_eq(residual, plane, n, "%zu x %zu", w, h);
         }
     }

@@ -1,14 +1,11 @@
-/* PNG's filters undone, by bytes and by pixels: see png_filter.h. */
+/* PNG's filters undone, by bytes and by pixels of four rows: see png_filter.h. */
 #include "png_filter.h"
 
+#include "png_samples.h"
+
 #include <stdlib.h>
-#include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-enum filter_kind { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH };
+enum filter_kind { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, FILTERS };
 
 /* ------------------------------------------------------------------------------------------------ by bytes */
 
@@ -20,7 +17,7 @@ static int nearest_of(int left, int up, int corner)
     return to_up <= to_corner ? up : corner;
 }
 
-bool png_unfilter_scalar(unsigned kind, uint8_t *row, const uint8_t *above, size_t n, size_t step)
+static bool unfilter_row(unsigned kind, uint8_t *row, const uint8_t *above, size_t n, size_t step)
 {
     for (size_t i = 0; kind != FILTER_NONE && i < n; i++) {
         int left = i < step ? 0 : row[i - step], corner = i < step ? 0 : above[i - step], up = above[i];
@@ -30,120 +27,157 @@ bool png_unfilter_scalar(unsigned kind, uint8_t *row, const uint8_t *above, size
                                           : nearest_of(left, up, corner);
         row[i] = (uint8_t)(row[i] + is);
     }
-    return kind <= FILTER_PAETH;
+    return kind < FILTERS;
+}
+
+bool png_unfilter_scalar(uint8_t *filtered, size_t rows, const uint8_t *above, size_t n, size_t step)
+{
+    for (; rows > 0; rows--, filtered += 1 + n) {
+        if (!unfilter_row(filtered[0], filtered + 1, above, n, step))
+            return false;
+        above = filtered + 1;
+    }
+    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------- by pixels */
 
-#ifdef __SSE2__
+#ifdef PNG_SAMPLES
+
+/*
+ * Each pixel waits for the one to its left: what counts is how long one takes, not how many samples it has. So four rows go
+ * together, each a pixel behind the one above it, two of them in a vector. Rows may have any filters: all but the average
+ * are what Paeth's gives if neighbours are taken as 0.
+ */
+struct pair {
+    samples left, up, corner, average; /* which rows' filters look at that neighbour; which are averages */
+    samples pixels, north;             /* that were last, and those above them */
+};
+
+static void begin_pair(struct pair *p, unsigned first, unsigned second)
+{
+    static const struct {
+        bool left, up, corner, average;
+    } of[FILTERS] = {[FILTER_SUB] = {.left = true},
+                     [FILTER_UP] = {.up = true},
+                     [FILTER_AVERAGE] = {.average = true},
+                     [FILTER_PAETH] = {.left = true, .up = true, .corner = true}};
+    p->left = samples_mask(of[first].left, of[second].left);
+    p->up = samples_mask(of[first].up, of[second].up);
+    p->corner = samples_mask(of[first].corner, of[second].corner);
+    p->average = samples_mask(of[first].average, of[second].average);
+    p->pixels = p->north = samples_mask(false, false);
+}
+
+static inline void advance_pair(struct pair *p, samples north, samples filtered)
+{
+    samples left = samples_and(p->pixels, p->left), up = samples_and(north, p->up),
+            corner = samples_and(p->north, p->corner);
+    samples across = samples_difference(up, corner), down = samples_difference(left, corner);
+    samples to_left = samples_magnitude(across), to_up = samples_magnitude(down),
+            to_corner = samples_magnitude(samples_sum(across, down));
+    samples least = samples_least(to_corner, samples_least(to_left, to_up));
+    samples nearest = samples_either(samples_equal(least, to_left), left,
+                                     samples_either(samples_equal(least, to_up), up, corner));
+    samples average = samples_average(p->pixels, north);
+    p->pixels = samples_add(samples_either(p->average, average, nearest), filtered);
+    p->north = north;
+}
+
+/* Four rows, and where they stand. */
+struct four {
+    uint8_t *row[PNG_FILTER_ROWS];
+    const uint8_t *above;
+    size_t width; /* in pixels */
+    struct pair upper, lower;
+};
+
+/* Row r's pixel in this step, or 0. */
+static inline uint32_t filtered_pixel(const struct four *f, size_t r, size_t at, size_t step, bool all)
+{
+    return all || at - r < f->width ? four_bytes(f->row[r] + (at - r) * step) : 0;
+}
+
+static inline void put_pixel(const struct four *f, size_t r, size_t at, size_t step, bool all, uint64_t pixel)
+{
+    uint32_t bytes = (uint32_t)pixel;
+    if (all || at - r < f->width)
+        memcpy(f->row[r] + (at - r) * step, &bytes, step);
+}
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Each pixel waits for the one to its left: what counts is how long one takes, not how many bytes it has. */
-static inline __m128i pixel(const uint8_t *at)
+/* Step `at`: of which all rows have a pixel, or not. */
+INLINE void advance_rows(struct four *f, size_t at, size_t step, bool all)
 {
-    int32_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-    return _mm_cvtsi32_si128(bytes);
+    samples above = samples_of(all || at < f->width ? four_bytes(f->above + at * step) : 0, 0);
+    samples to_upper = samples_firsts(above, f->upper.pixels),
+            to_lower = samples_between(f->upper.pixels, f->lower.pixels);
+    advance_pair(&f->upper, to_upper,
+                 samples_of(filtered_pixel(f, 0, at, step, all), filtered_pixel(f, 1, at, step, all)));
+    advance_pair(&f->lower, to_lower,
+                 samples_of(filtered_pixel(f, 2, at, step, all), filtered_pixel(f, 3, at, step, all)));
+    uint64_t upper = samples_bytes(f->upper.pixels), lower = samples_bytes(f->lower.pixels);
+    put_pixel(f, 0, at, step, all, upper);
+    put_pixel(f, 1, at, step, all, upper >> 32);
+    put_pixel(f, 2, at, step, all, lower);
+    put_pixel(f, 3, at, step, all, lower >> 32);
 }
 
-static inline void put_pixel(uint8_t *at, __m128i pixel, size_t step)
+INLINE void unfilter_four(struct four *rows, size_t step)
 {
-    int32_t bytes = _mm_cvtsi128_si32(pixel);
-    memcpy(at, &bytes, step);
+    struct four f = *rows; /* in registers, as nothing is told where the copy is */
+    size_t at = 0, before = PNG_FILTER_ROWS - 1;
+    for (; at < before; at++)
+        advance_rows(&f, at, step, false);
+    for (; at < f.width; at++)
+        advance_rows(&f, at, step, true);
+    for (; at < f.width + before; at++)
+        advance_rows(&f, at, step, false);
 }
 
-INLINE void undo_sub(uint8_t *row, size_t n, size_t step)
+/* false: not these. */
+static bool begin_four(struct four *f, uint8_t *filtered, const uint8_t *above, size_t n, size_t step)
 {
-    __m128i left = _mm_setzero_si128();
-    for (size_t i = 0; i < n; i += step) {
-        left = _mm_add_epi8(left, pixel(row + i));
-        put_pixel(row + i, left, step);
+    unsigned kind[PNG_FILTER_ROWS];
+    for (size_t r = 0; r < PNG_FILTER_ROWS; r++, filtered += 1 + n) {
+        kind[r] = filtered[0];
+        f->row[r] = filtered + 1;
+        if (kind[r] >= FILTERS)
+            return false;
     }
-}
-
-static void undo_up(uint8_t *row, const uint8_t *above, size_t n)
-{
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        __m128i up = _mm_loadu_si128((const __m128i *)(const void *)(above + i));
-        __m128i *at = (__m128i *)(void *)(row + i);
-        _mm_storeu_si128(at, _mm_add_epi8(_mm_loadu_si128(at), up));
-    }
-    for (; i < n; i++)
-        row[i] = (uint8_t)(row[i] + above[i]);
-}
-
-INLINE void undo_average(uint8_t *row, const uint8_t *above, size_t n, size_t step)
-{
-    __m128i left = _mm_setzero_si128(), one = _mm_set1_epi8(1);
-    for (size_t i = 0; i < n; i += step) {
-        __m128i up = pixel(above + i), rounds = _mm_and_si128(_mm_xor_si128(left, up), one);
-        __m128i average = _mm_sub_epi8(_mm_avg_epu8(left, up), rounds);
-        left = _mm_add_epi8(average, pixel(row + i));
-        put_pixel(row + i, left, step);
-    }
-}
-
-static inline __m128i magnitude(__m128i v)
-{
-    return _mm_max_epi16(v, _mm_sub_epi16(_mm_setzero_si128(), v));
-}
-
-static inline __m128i either(__m128i mask, __m128i a, __m128i b)
-{
-    return _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b));
-}
-
-/* In 16 bits a sample, whose upper halves stay 0. */
-INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t n, size_t step)
-{
-    const __m128i zero = _mm_setzero_si128();
-    __m128i left = zero, corner = zero;
-    for (size_t i = 0; i < n; i += step) {
-        __m128i up = _mm_unpacklo_epi8(pixel(above + i), zero);
-        __m128i across = _mm_sub_epi16(up, corner), down = _mm_sub_epi16(left, corner);
-        __m128i to_left = magnitude(across), to_up = magnitude(down),
-                to_corner = magnitude(_mm_add_epi16(across, down));
-        __m128i least = _mm_min_epi16(to_corner, _mm_min_epi16(to_left, to_up));
-        __m128i nearest =
-            either(_mm_cmpeq_epi16(least, to_left), left, either(_mm_cmpeq_epi16(least, to_up), up, corner));
-        left = _mm_add_epi8(nearest, _mm_unpacklo_epi8(pixel(row + i), zero));
-        put_pixel(row + i, _mm_packus_epi16(left, left), step);
-        corner = up;
-    }
-}
-
-INLINE void undo(unsigned kind, uint8_t *row, const uint8_t *above, size_t n, size_t step)
-{
-    if (kind == FILTER_SUB)
-        undo_sub(row, n, step);
-    else if (kind == FILTER_AVERAGE)
-        undo_average(row, above, n, step);
-    else
-        undo_paeth(row, above, n, step);
-}
-
-bool png_unfilter(unsigned kind, uint8_t *row, const uint8_t *above, size_t n, size_t step)
-{
-    if (kind == FILTER_NONE || kind > FILTER_PAETH)
-        return kind == FILTER_NONE;
-    if (kind == FILTER_UP)
-        undo_up(row, above, n);
-    else if (step == 3)
-        undo(kind, row, above, n, 3);
-    else if (step == 4)
-        undo(kind, row, above, n, 4);
-    else
-        return png_unfilter_scalar(kind, row, above, n, step);
+    f->above = above;
+    f->width = n / step;
+    begin_pair(&f->upper, kind[0], kind[1]);
+    begin_pair(&f->lower, kind[2], kind[3]);
     return true;
+}
+
+bool png_unfilter(uint8_t *filtered, size_t rows, const uint8_t *above, size_t n, size_t step)
+{
+    struct four f;
+    for (; rows >= PNG_FILTER_ROWS; rows -= PNG_FILTER_ROWS) {
+        if (!begin_four(&f, filtered, above, n, step))
+            return false;
+        if (step == 1)
+            unfilter_four(&f, 1);
+        else if (step == 2)
+            unfilter_four(&f, 2);
+        else if (step == 3)
+            unfilter_four(&f, 3);
+        else
+            unfilter_four(&f, 4);
+        above = f.row[PNG_FILTER_ROWS - 1];
+        filtered += PNG_FILTER_ROWS * (1 + n);
+    }
+    return png_unfilter_scalar(filtered, rows, above, n, step);
 }
 
 #else
 
-bool png_unfilter(unsigned kind, uint8_t *row, const uint8_t *above, size_t n, size_t step)
+bool png_unfilter(uint8_t *filtered, size_t rows, const uint8_t *above, size_t n, size_t step)
 {
-    return png_unfilter_scalar(kind, row, above, n, step);
+    return png_unfilter_scalar(filtered, rows, above, n, step);
 }
 
 #endif

@@ -86,12 +86,13 @@ static const uint8_t *gather_data(struct png_data data, uint8_t *room)
 static bool take_filtered_rows(struct raster *s, uint8_t *filtered, const uint8_t *above)
 {
     size_t n = (size_t)s->width * s->channels;
-    for (uint32_t y = 0; y < s->height; y++, filtered += 1 + n) {
-        uint8_t *row = filtered + 1;
-        if (!png_unfilter(filtered[0], row, above, n, s->channels))
+    for (uint32_t y = 0; y < s->height;) {
+        uint32_t rows = s->height - y < PNG_FILTER_ROWS ? s->height - y : PNG_FILTER_ROWS;
+        if (!png_unfilter(filtered, rows, above, n, s->channels))
             return false;
-        raster_take_row(s, y, row, s->channels);
-        above = row;
+        for (; rows > 0; rows--, y++, filtered += 1 + n)
+            raster_take_row(s, y, filtered + 1, s->channels);
+        above = filtered - n;
     }
     return true;
 }

@@ -25,7 +25,7 @@ struct filter {
     void (*subtract)(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n);
 
     /* Undoes subtract(), in place: to[i] += a[i] - FILTER_MIDDLE mod 256. */
-    void (*add)(uint8_t *to, const uint8_t *a, size_t n);
+    void (*add_back)(uint8_t *to, const uint8_t *a, size_t n);
 
     /* The MED residuals of a plane. Returns the activity: the sum of their absolute values, taken as signed
      * bytes, each counted as FILTER_CALM at most. */

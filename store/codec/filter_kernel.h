@@ -30,7 +30,7 @@ static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
     subtract_plus(to, a, b, FILTER_MIDDLE, n);
 }
 
-static void add(uint8_t *to, const uint8_t *a, size_t n)
+static void add_back(uint8_t *to, const uint8_t *a, size_t n)
 {
     vec less = vec_fill(FILTER_MIDDLE);
     size_t i = 0;
@@ -181,4 +181,5 @@ static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const 
             to[w][at] = (uint8_t)(group[at * WAYS + w] + (plus ? plus[w][at] - FILTER_MIDDLE : 0));
 }
 
-const struct filter FILTER_TABLE = {subtract, add, residuals, restore, FILTER_PLANE, interleave, separate};
+const struct filter FILTER_TABLE = {subtract,     add_back,   residuals, restore,
+                                    FILTER_PLANE, interleave, separate};

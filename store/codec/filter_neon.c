@@ -3,6 +3,6 @@
 #define FILTER_PLANE plane_restore_neon
 #include "filter.h"
 
-#include "filter_q.h"
+#include "filter_neon.h"
 
 #include "filter_kernel.h"

@@ -7,7 +7,7 @@ static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
         to[i] = (uint8_t)(a[i] - b[i] + FILTER_MIDDLE);
 }
 
-static void add(uint8_t *to, const uint8_t *a, size_t n)
+static void add_back(uint8_t *to, const uint8_t *a, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = (uint8_t)(to[i] + a[i] - FILTER_MIDDLE);
@@ -68,5 +68,5 @@ static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const 
             to[w][i] = (uint8_t)(group[i * WAYS + w] + (plus ? plus[w][i] - FILTER_MIDDLE : 0));
 }
 
-const struct filter filter_scalar = {subtract,   add,     residuals, restore, plane_restore_scalar,
+const struct filter filter_scalar = {subtract,   add_back, residuals, restore, plane_restore_scalar,
                                      interleave, separate};

@@ -1,5 +1,5 @@
 /* A plane restored, for arm64. */
 #define PLANE_RESTORE plane_restore_neon
-#include "filter_q.h"
+#include "filter_neon.h"
 
 #include "plane_kernel.h"

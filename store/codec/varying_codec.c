@@ -222,7 +222,7 @@ static apl_status decode_plane(struct varying_codec *v, const struct varying_ima
     if (image->predicted)
         v->filter->restore_plane(plane, image->width, image->height);
     if (is_less_green(image, channel))
-        v->filter->add(plane, image->values + image->plane, image->plane);
+        v->filter->add_back(plane, image->values + image->plane, image->plane);
     return APL_OK;
 }
 
