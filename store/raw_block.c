@@ -104,9 +104,10 @@ apl_status raw_block_append(struct raw_block *block, const struct schema *schema
     for (unsigned f = 0; f < schema->count; f++) {
         TRY(value_size(&schema->fields[f], &values[f], dims[f], &bytes[f], err));
         if (block->columns[f].values.size + bytes[f] > BLOCK_MAX_RAW / 2)
-            return fail(err, APL_E_INVALID,
-                        "field %s: a block would exceed %zu bytes: choose fewer records per block",
-                        schema->fields[f].name, BLOCK_MAX_RAW / 2);
+            return fail(
+                err, APL_E_INVALID,
+                "field %s: a block would exceed %zu bytes: choose fewer records per block (--block-records)",
+                schema->fields[f].name, BLOCK_MAX_RAW / 2);
     }
     for (unsigned f = 0; f < schema->count; f++)
         if (!append_value(&block->columns[f], &schema->fields[f], values[f].data, dims[f], bytes[f]))

@@ -79,27 +79,34 @@ uint32_t writer_usual_records(const struct schema *schema)
     return least < SMALL_RECORDS ? (uint32_t)least : SMALL_RECORDS;
 }
 
+/* As many as fit, but not fewer than `least` nor more than `most`. */
+static uint32_t records_within(size_t fit, uint32_t least, uint32_t most)
+{
+    return fit < least ? least : fit < most ? (uint32_t)fit : most;
+}
+
 /* Of values that vary in size, the first block tells how many records one has; it has come to its end before it was filled. */
 static uint32_t fitting_records(const struct raw_block *block, const struct schema *schema)
 {
-    bool keeps = schema_keeps(schema);
-    uint32_t records = block->records, usual = records_of(fixed_bytes(schema));
-    uint32_t least = keeps && records < KEPT_BLOCK_LEAST ? KEPT_BLOCK_LEAST : records;
-    uint32_t most = keeps ? WRITER_RECORDS : SMALL_RECORDS;
-    size_t fit = (keeps ? KEPT_BLOCK_BYTES : SMALL_BYTES) / (raw_block_bytes(block, schema) / records + 1);
-    if (!keeps && records <= usual)
-        return usual;
-    return fit < least ? least : fit < most ? (uint32_t)fit : most;
+    uint32_t records = block->records;
+    size_t bytes = raw_block_bytes(block, schema) / records + 1;
+    if (schema_keeps(schema))
+        return records_within(KEPT_BLOCK_BYTES / bytes,
+                              records < KEPT_BLOCK_LEAST ? KEPT_BLOCK_LEAST : records, WRITER_RECORDS);
+    if (records <= WRITER_RECORDS)
+        return records_within(DEFAULT_BYTES / bytes, records, WRITER_RECORDS);
+    return records_within(SMALL_BYTES / bytes, records, SMALL_RECORDS);
 }
 
 /* Is it, the first, large enough? */
 static bool is_filled(const struct raw_block *block, const struct schema *schema)
 {
+    size_t bytes = raw_block_bytes(block, schema);
     if (schema_keeps(schema))
         return block->records >= WRITER_RECORDS ||
-               (block->records >= KEPT_BLOCK_LEAST && raw_block_bytes(block, schema) >= KEPT_BLOCK_BYTES);
-    return block->records >= SMALL_RECORDS || (block->records >= records_of(fixed_bytes(schema)) &&
-                                               raw_block_bytes(block, schema) >= SMALL_BYTES);
+               (block->records >= KEPT_BLOCK_LEAST && bytes >= KEPT_BLOCK_BYTES);
+    return block->records >= SMALL_RECORDS || bytes >= DEFAULT_BYTES ||
+           (block->records >= WRITER_RECORDS && bytes >= SMALL_BYTES);
 }
 
 /* Has the block that is being filled as many records as it is to have? */

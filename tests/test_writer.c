@@ -184,6 +184,38 @@ Test(writer, as_many_records_a_block_as_fit)
     apl_store_close(s);
 }
 
+/* Of values whose sizes vary, so many records of which the one size comes after the other: the first block tells. */
+static uint32_t block_records_of(int64_t size, unsigned count, int64_t then, unsigned more)
+{
+    static const int64_t any = -1;
+    apl_writer_options o = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w = NULL;
+    uint8_t *value = calloc(1, (size_t)(size > then ? size : then));
+    o.replace = 1;
+    OK(apl_writer_open(fx_path("db"), &o, &w, &fx_err));
+    OK(apl_writer_add_field(w, "x", APL_U8, APL_INPUT, 1, &any, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (unsigned i = 0; i < count + more; i++)
+        OK(apl_writer_append(w, &(apl_value){value, i < count ? &size : &then}, &fx_err));
+    free(value);
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    apl_store *s = fx_open(fx_path("db"));
+    uint32_t records = apl_store_info(s)->block_records;
+    apl_store_close(s);
+    return records;
+}
+
+Test(writer, large_records_of_varying_size_are_few_in_a_block)
+{
+    cr_assert_eq(block_records_of(1 << 20, 20, 1, 0), 8);
+    cr_assert_eq(block_records_of(1 << 20, 3, 1, 0), 7, "a store of fewer than a block");
+    cr_assert_eq(block_records_of(9 << 20, 2, 1, 100), 1);
+    cr_assert_eq(block_records_of(1000, 3, 1 << 20, 50), 11);
+    cr_assert_eq(block_records_of(1000, 300, 1 << 20, 2), 128);
+    cr_assert_eq(block_records_of(1000, 3, 1, 0), 128);
+}
+
 /* ----------------------------------------------------------------------------------------- the same bytes */
 
 Test(writer, any_number_of_threads)

@@ -5,8 +5,11 @@
 #include "report.h"
 #include "sandbox.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define LARGE_BYTES (4 << 20)
 
 static int on_progress(void *user, const apl_ingest_progress *p)
 {
@@ -138,9 +141,19 @@ static int run(int argc, char **argv)
     return options_status(status);
 }
 
+/* Buffers of large images go back to the system when they are freed. By default, glibc keeps those of up to 32 MiB: as images differ in
+ * size, what one leaves the next does not fit into, and memory would grow with the source. */
+static void return_large_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     program_name = "aplingest";
+    return_large_memory();
     interrupt_ignore_limits();
     int status = finish_output(run(argc, argv));
     if (status)

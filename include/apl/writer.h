@@ -31,8 +31,8 @@ typedef struct apl_writer apl_writer;
 typedef struct apl_writer_options {
     size_t size;      /* sizeof(apl_writer_options) */
     unsigned threads; /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
-    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer (at least 4) to keep a block under 8 MiB (2 MiB with kept fields, see
-     * apl_writer_set_media()), estimated from the first records, or more (at most 4096) to fill 64 KiB */
+    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer to keep a block at about 8 MiB (2 MiB, but at least 4, with kept fields, see
+     * apl_writer_set_media()), or more (at most 4096) to fill 64 KiB; where sizes vary, the first records tell */
     uint32_t block_records;
     /* "raw", "zstd", "shuffle", "delta" or "picture": used for every input field that it suits, which must be at
      * least one. NULL: all are tried, and the smallest result chosen. */

@@ -235,7 +235,7 @@ def ingest(
         threads: threads that encode; None: one per core; 0: none, the caller does the work.
         codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: chosen by trial.
         level: of zstd, for that codec, -128 ... 22; 0: chosen by trial.
-        block_records: records in a block, 1 ... 65536; 0: 128, or more of small ones.
+        block_records: records in a block, 1 ... 65536; 0: 128, or more of small, fewer of large ones.
         split: splits to make afterwards: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest
             into ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. Made in this order.
         stratify: a field: these splits have exactly that share of each of its classes.

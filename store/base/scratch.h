@@ -20,22 +20,28 @@ static inline size_t scratch_round(size_t size)
     return (size + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
 }
 
-/* At least `size` bytes, aligned to 64 and holding whatever they held; new memory is zero. NULL: out of
- * memory. */
+/* What is taken for that many bytes: up to an eighth more, so that what grows bit by bit is not replaced at each. 0: too many. */
+static inline size_t scratch_room(size_t size)
+{
+    size_t step = SCRATCH_ALIGN;
+    while (step < size / 16)
+        step *= 2;
+    return size > SIZE_MAX - step ? 0 : size ? (size + step - 1) / step * step : step;
+}
+
+/* At least `size` bytes, aligned to 64. They hold what they held, unless there were fewer: then they are zero. NULL: out of memory,
+ * and what there was is gone. */
 static inline uint8_t *scratch_reserve(struct scratch *s, size_t size)
 {
     if (size <= s->size && s->data)
         return s->data;
-    if (size > SIZE_MAX - SCRATCH_ALIGN)
-        return NULL;
-    size_t rounded = size ? scratch_round(size) : SCRATCH_ALIGN;
-    uint8_t *data = aligned_alloc(SCRATCH_ALIGN, rounded);
-    if (!data)
-        return NULL;
-    memset(data, 0, rounded);
-    free(s->data);
-    *s = (struct scratch){data, rounded};
-    return data;
+    size_t room = scratch_room(size);
+    free(s->data); /* first, so that there may be room where it was */
+    s->data = room ? aligned_alloc(SCRATCH_ALIGN, room) : NULL;
+    s->size = s->data ? room : 0;
+    if (s->data)
+        memset(s->data, 0, room);
+    return s->data;
 }
 
 static inline void scratch_free(struct scratch *s)

@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--skip-bad", metavar="N", type=int, default=0, help="leave out up to N bad images")
     add("--no-check", action="store_true", help="keep images without decoding each once")
     add("-j", "--threads", metavar="N", type=int, help="threads that encode (default: one per core)")
-    more = "records in a block (default: 128; more of small ones)"
+    more = "records in a block (default: 128; more of small, fewer of large ones)"
     add("-b", "--block-records", metavar="N", type=int, default=0, help=more)
     add("-l", "--level", metavar="N", type=int, default=0, help="zstd level (default: the smallest result)")
     add("--codec", metavar="NAME", help="codec of the inputs (default: the smallest result)")
