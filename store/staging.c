@@ -1,4 +1,5 @@
 /* All or nothing: see staging.h. */
+#define _GNU_SOURCE /* memmem */
 #include "staging.h"
 
 #include "set_list.h"
@@ -13,6 +14,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LOOK_BYTES ((size_t)1 << 20)
 
 struct staging {
     char *path;      /* of the directory, safe to print */
@@ -79,6 +82,32 @@ static apl_status check_no_set(const struct staging *s, apl_error *err)
                : APL_OK;
 }
 
+/* Has a file the mark of a store's blocks or manifest? Of each store, some of these are at the beginning. */
+static bool has_our_mark(int fd)
+{
+    char *bytes = malloc(LOOK_BYTES);
+    ssize_t n = bytes ? pread(fd, bytes, LOOK_BYTES, 0) : -1;
+    bool is = n == 0; /* a file without a byte is nobody's */
+    if (n > 0)
+        is = memmem(bytes, (size_t)n, "APLB", 4) || memmem(bytes, (size_t)n, "APLM", 4);
+    free(bytes);
+    return is;
+}
+
+/* Other programs have files of that name too: those of LMDB, and Microsoft Access. */
+static apl_status check_ours(const struct staging *s, apl_error *err)
+{
+    int fd = openat(s->fd, STORE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool is = fd < 0 || has_our_mark(fd);
+    if (fd >= 0)
+        close(fd);
+    return is ? APL_OK
+              : fail(err, APL_E_INVALID,
+                     "%s: " STORE_FILE
+                     " is not an APL store's, and is not replaced: remove it if nobody needs it",
+                     s->path);
+}
+
 static apl_status lock(struct staging *s, int replace, apl_error *err)
 {
     if (flock(s->fd, LOCK_EX | LOCK_NB) != 0) {
@@ -92,6 +121,7 @@ static apl_status lock(struct staging *s, int replace, apl_error *err)
     if (!may_replace(s->fd, STORE_FILE))
         return fail(err, APL_E_INVALID, "%s: " STORE_FILE " is not a regular file, and is not replaced",
                     s->path);
+    TRY(check_ours(s, err));
     if (!replace && faccessat(s->fd, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "%s: a store exists already", s->path);
     if (faccessat(s->fd, ".", W_OK, 0) != 0)

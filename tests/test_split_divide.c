@@ -265,6 +265,6 @@ Test(split_divide, empty_sides_and_parents)
     apl_reader *reader;
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     o.split = "few";
-    FAILS(APL_E_INVALID, "empty", apl_reader_open(store, &o, &reader, &err));
+    FAILS(APL_E_INVALID, "the split few is empty", apl_reader_open(store, &o, &reader, &err));
     apl_store_close(store);
 }

@@ -12,6 +12,10 @@ TestSuite(staging, .init = fx_set_up, .fini = fx_tear_down);
 
 static const char *db;
 
+/* With the mark of a store's block, without which they are not replaced. */
+#define ONE "APLB one"
+#define TWO "APLB two"
+
 static struct staging *begin(int replace)
 {
     struct staging *t = NULL;
@@ -52,25 +56,25 @@ static void expect_store(const char *text)
 Test(staging, published)
 {
     struct staging *t = begin(0);
-    fill(t, "one");
+    fill(t, ONE);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
     OK(staging_publish(t, &fx_err));
-    expect_store("one");
+    expect_store(ONE);
     staging_close(t);
-    expect_store("one");
+    expect_store(ONE);
 }
 
 Test(staging, abandoned)
 {
     struct staging *t = begin(0);
-    fill(t, "one");
+    fill(t, ONE);
     staging_close(t);
     cr_assert(!fx_exists(db), "the directory that was made goes too");
     cr_assert_eq(mkdir(db, 0755), 0);
     t = begin(0);
     staging_close(t); /* without a temporary file, too */
     t = begin(0);
-    fill(t, "one");
+    fill(t, ONE);
     staging_close(t);
     cr_assert_str_eq(fx_list(db), "", "a directory that was there stays");
     staging_close(NULL);
@@ -80,7 +84,7 @@ Test(staging, abandoned)
 Test(staging, abandoned_with_company)
 {
     struct staging *t = begin(0);
-    fill(t, "one");
+    fill(t, ONE);
     fx_shell("touch '%s/%s'", db, "notes");
     staging_close(t);
     cr_assert_str_eq(fx_list(db), "notes ");
@@ -90,7 +94,7 @@ Test(staging, a_path_with_a_slash_at_its_end)
 {
     struct staging *t = NULL;
     OK(staging_open(fx_path("slash/"), 0, &t, &fx_err));
-    fill(t, "one");
+    fill(t, ONE);
     staging_close(t);
     cr_assert(!fx_exists(fx_path("slash")));
 }
@@ -98,37 +102,38 @@ Test(staging, a_path_with_a_slash_at_its_end)
 Test(staging, replaced)
 {
     struct staging *t = NULL;
-    make("one");
+    make(ONE);
     FAILS(APL_E_EXISTS, staging_open(db, 0, &t, &fx_err));
     SAYS(db);
-    expect_store("one");
+    expect_store(ONE);
     t = begin(1);
-    fill(t, "two");
+    fill(t, TWO);
     staging_close(t);
-    expect_store("one");
+    expect_store(ONE);
     t = begin(1);
-    fill(t, "two");
+    fill(t, TWO);
     char path[300];
     snprintf(path, sizeof path, "%s/data.mdb", db);
     int old = open(path, O_RDONLY);
     OK(staging_publish(t, &fx_err));
     staging_close(t);
-    expect_store("two");
-    char text[4] = {0};
-    cr_assert(read(old, text, 3) == 3 && strcmp(text, "one") == 0, "who has it open keeps the old one");
+    expect_store(TWO);
+    char text[sizeof ONE] = {0};
+    cr_assert(read(old, text, strlen(ONE)) == (ssize_t)strlen(ONE) && strcmp(text, ONE) == 0,
+              "who has it open keeps the old one");
     close(old);
 }
 
 Test(staging, published_without_a_file)
 {
-    make("one");
+    make(ONE);
     struct staging *t = begin(1);
     int fd;
     OK(staging_create(t, &fd, &fx_err));
     cr_assert_eq(unlink(staging_temporary(t)), 0);
     FAILS(APL_E_NOTFOUND, staging_publish(t, &fx_err));
     staging_close(t);
-    expect_store("one");
+    expect_store(ONE);
 }
 
 /* ------------------------------------------------------------------------------------------------ one writer */
@@ -136,14 +141,14 @@ Test(staging, published_without_a_file)
 Test(staging, busy_in_one_process)
 {
     struct staging *t = begin(0), *other = NULL;
-    fill(t, "one");
+    fill(t, ONE);
     FAILS(APL_E_BUSY, staging_open(db, 0, &other, &fx_err));
     FAILS(APL_E_BUSY, staging_open(db, 1, &other, &fx_err));
     SAYS(db);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ", "the other writer's file is left alone");
     OK(staging_publish(t, &fx_err));
     staging_close(t);
-    expect_store("one");
+    expect_store(ONE);
 }
 
 static int open_while_busy(void)
@@ -166,13 +171,13 @@ static void in_child(int (*child)(void))
 Test(staging, busy_in_another_process)
 {
     struct staging *t = begin(0);
-    fill(t, "one");
+    fill(t, ONE);
     in_child(open_while_busy);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
     staging_close(t);
     cr_assert(!fx_exists(db));
-    make("two");
-    expect_store("two");
+    make(TWO);
+    expect_store(TWO);
 }
 
 /* A writer that is killed in the middle leaves its files, and the lock goes with it. */
@@ -194,13 +199,13 @@ Test(staging, killed)
     cr_assert_eq(waitpid(pid, NULL, 0), pid);
     db = fx_path("db");
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
-    make("one");
-    expect_store("one");
+    make(ONE);
+    expect_store(ONE);
 }
 
 Test(staging, leftovers_are_cleared)
 {
-    make("one");
+    make(ONE);
     fx_shell("touch '%s'/.tmp-data.mdb '%s'/.tmp-piles", db, db);
     fx_shell("touch '%s'/.tmp-x-train.split; touch '%s'/keep.split", db, db);
     struct staging *t = begin(1);
@@ -212,7 +217,7 @@ Test(staging, leftovers_are_cleared)
 /* Names like those of temporary files, of what is not ours. */
 Test(staging, what_others_have_called_temporary)
 {
-    make("one");
+    make(ONE);
     fx_shell("cd '%s' && mkdir .tmp-data.mdb .tmp-piles.1 .tmp-x.split; mkfifo .tmp-data.mdb.2%s", db, "");
     fx_shell(
         "cd '%s' && touch .tmp- .tmp-notes .tmp-data.mdb~ .tmp-data.mdb.01 .tmp-data.mdb.100 .tmp-.split%s",
@@ -229,12 +234,31 @@ Test(staging, what_others_have_called_temporary)
     OK(staging_create(t, &fd, &fx_err));
     OK(staging_scratch(t, &scratch, &fx_err));
     close(scratch);
-    cr_assert_eq(write(fd, "two", 3), 3);
+    cr_assert_eq(write(fd, TWO, strlen(TWO)), (ssize_t)strlen(TWO));
     OK(staging_publish(t, &fx_err));
     staging_close(t);
     cr_assert_str_eq(fx_list(db), NOT_OURS);
     fx_shell("rm -r '%s'/.tmp-%s", db, "*");
-    expect_store("two");
+    expect_store(TWO);
+}
+
+/* LMDB's own files, and those of Microsoft Access, have that name too; nor is it for us to say what can be thrown away. */
+Test(staging, files_of_others_are_not_replaced)
+{
+    static const char *const others[] = {"\xde\xc0\xef\xbe of LMDB", "Standard Jet DB", "APL"};
+    struct staging *t = NULL;
+    db = fx_path("db");
+    cr_assert_eq(mkdir(db, 0755), 0);
+    for (unsigned i = 0; i < COUNT(others); i++) {
+        fx_write(fx_path("db/data.mdb"), others[i], strlen(others[i]));
+        for (int replace = 0; replace < 2; replace++) {
+            FAILS(APL_E_INVALID, staging_open(db, replace, &t, &fx_err));
+            SAYS("data.mdb is not an APL store's");
+        }
+    }
+    fx_write(fx_path("db/data.mdb"), "", 0);
+    make(ONE);
+    expect_store(ONE);
 }
 
 /* Only a regular file is replaced. */
@@ -331,7 +355,7 @@ Test(staging, masks)
 {
     struct stat st;
     umask(0);
-    make("one");
+    make(ONE);
     cr_assert(stat(db, &st) == 0 && (st.st_mode & 0777) == 0775);
     cr_assert(stat(fx_path("db/data.mdb"), &st) == 0 && (st.st_mode & 0777) == 0444);
     fx_shell("rm -r '%s'%s", db, "");
@@ -399,10 +423,10 @@ static int open_read_only(void)
 
 Test(staging, read_only_directory)
 {
-    make("one");
+    make(ONE);
     cr_assert_eq(chmod(fx_place, 0755), 0);
     cr_assert_eq(chmod(db, 0555), 0);
     fx_as_nobody(open_read_only);
-    expect_store("one");
+    expect_store(ONE);
     cr_assert_eq(chmod(db, 0755), 0);
 }

@@ -125,7 +125,7 @@ class Loader(Course):
         batch_size: int = 256,
         *,
         seed: int = 0,
-        transforms: Iterable[Any] = (),
+        transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
         masks: str | Iterable[str] = (),
         boxes: str | None = None,

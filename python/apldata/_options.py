@@ -51,6 +51,6 @@ class LoaderOptions(RecordOptions, total=False):
 class DatasetOptions(LoaderOptions, total=False):
     """Those, what is done to the records, and who shares an epoch."""
 
-    transforms: Iterable[Any]
+    transforms: Iterable[Any] | None
     rank: int | None
     world: int | None

@@ -98,7 +98,7 @@ class DataLoader(Loader):
         split: str | None = None,
         batch_size: int = 256,
         *,
-        transforms: Iterable[Any] = (),
+        transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
         device: jax.Device | str | None = None,
         sharding: Sharding | None = None,

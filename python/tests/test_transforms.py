@@ -42,6 +42,11 @@ def scaled(pictures: np.ndarray, mean: Any = None, deviation: Any = None) -> np.
     return values * (F32(1) / deviation) + -mean / deviation
 
 
+def test_none_are_no_transforms(store: Store, pictures: np.ndarray) -> None:
+    with Loader(store, "test", 300, shuffle=False, transforms=None) as loader:
+        assert same(next(iter(loader))["image"], pictures)
+
+
 def test_none_is_none(store: Store, pictures: np.ndarray) -> None:
     assert same(transformed(store), pictures)
 

@@ -143,7 +143,8 @@ static apl_status select_parts(struct selection *selections, struct subset *subs
         struct subset_part *part = &subset->part[i];
         TRY(selection_open(part->store, part->split, &selections[i], err));
         if (selections[i].records == 0)
-            return fail(err, APL_E_INVALID, "%s: the split is empty", part->store->name);
+            return fail(err, APL_E_INVALID, "%s: the split %s is empty", part->store->name,
+                        subset_split(part));
         part->source = selections[i].source;
         part->records = selections[i].records;
         part->first_id = ids;

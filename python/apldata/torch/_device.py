@@ -69,7 +69,7 @@ class DeviceLoader(Placed, Loader):
         *,
         device: str | torch.device | None = None,
         seed: int = 0,
-        transforms: Iterable[Any] = (),
+        transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
         shuffle: bool = True,
         drop_last: bool = False,
@@ -117,7 +117,7 @@ class DeviceLoader(Placed, Loader):
         db: Store | str | os.PathLike[str],
         split: str = "train",
         *,
-        transforms: Iterable[Any] = (),
+        transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
     ) -> int:
         """The bytes that a loader with these options needs on its device, without the batches themselves.

@@ -206,7 +206,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         snapshot_every_n_steps: int | None = 1,
         seed: int | None = None,
         split: str | None = None,
-        transforms: Iterable[Any] = (),
+        transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
         queue_depth: int = 0,
         rank: int | None = None,

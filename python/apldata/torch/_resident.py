@@ -172,7 +172,7 @@ class Resident:
         store: Store,
         split: str,
         device: torch.device,
-        transforms: Iterable[Any] = (),
+        transforms: Iterable[Any] | None = (),
         names: Iterable[str] | None = None,
         *,
         channels_last: bool = False,
@@ -187,7 +187,7 @@ class Resident:
         self.columns = [self._column(name) for name in names]
         self._tuple: Any = tuple_type(tuple(names))
 
-    def _complete(self, transforms: Iterable[Any], names: list[str]) -> dict[str, dict[str, Any]]:
+    def _complete(self, transforms: Iterable[Any] | None, names: list[str]) -> dict[str, dict[str, Any]]:
         in_c, functions = split_transforms(resolved(transforms, self.store.schema, names))
         if functions:
             raise InvalidError(

@@ -95,7 +95,9 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
 
 
 def listed(transforms: Any) -> list[Any]:
-    """Some transforms, or a single one, as a list."""
+    """Some transforms, a single one, or None, as a list."""
+    if transforms is None:
+        return []
     if isinstance(transforms, Transform) or callable(transforms):
         return [transforms]
     if isinstance(transforms, (str, bytes)) or not hasattr(transforms, "__iter__"):
