@@ -202,6 +202,15 @@ def names(name: str, value: Iterable[str] | None) -> list[str] | None:
     return result
 
 
+def together(name: str, values: Mapping[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
+    """Values in a dict (the argument `name`), and those that were given by name."""
+    if values is None:
+        return more
+    if not isinstance(values, Mapping):
+        raise wrong_type(name, "a dict from names of fields to values, or values by name (field=...)", values)
+    return {**values, **more}
+
+
 def function(name: str, value: Any) -> Any:
     """Something that can be called, or None."""
     if value is not None and not callable(value):

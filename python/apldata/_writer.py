@@ -16,6 +16,7 @@ from ._arguments import (
     path_of,
     text,
     threads_of,
+    together,
     whole,
     wrong_value,
 )
@@ -158,14 +159,16 @@ class Writer:
 
     # ---------------------------------------------------------------------------------------- records
 
-    def append(self, /, **values: Any) -> None:
-        """Appends one record: a value for each field. Values that the field's dtype cannot hold are
-        refused. In a field with classes their names may stand for their numbers: ``label="cat"``.
+    def append(self, record: Mapping[str, Any] | None = None, /, **values: Any) -> None:
+        """Appends one record: a value for each field, by name or in a dict. Values that the field's dtype
+        cannot hold are refused. In a field with classes their names may stand for their numbers:
+        ``label="cat"``.
 
         ``split="val"`` beside the values (unless a field has the name "split") puts the record into that
         split, in any order of splits: records of splits other than the current one wait in a temporary file
         in the store's directory until `begin()` or the commit. The store is the same as if they had come
         split by split."""
+        values = together("record", record, values)
         split = self._split_of(values)
         self._put(split, self._encoder.record(values), 1)
 
@@ -207,11 +210,12 @@ class Writer:
             self._unsaved.settled = True  # nothing more can be written, and the error says why
             raise
 
-    def extend(self, /, **values: Any) -> None:
-        """Appends many records: for each field an array of shape (rows, ...), or a sequence, also of names of
-        classes. It appends all or none: if a value is refused, the error names its row and field, and the
-        writer is unchanged. ``split="val"`` beside the values works as for `append()`."""
-        self._extend(values)
+    def extend(self, records: Mapping[str, Any] | None = None, /, **values: Any) -> None:
+        """Appends many records: for each field, by name or in a dict, an array of shape (rows, ...), or a
+        sequence, also of names of classes. It appends all or none: if a value is refused, the error names its
+        row and field, and the writer is unchanged. ``split="val"`` beside the values works as for
+        `append()`."""
+        self._extend(together("records", records, values))
 
     def _extend(self, values: dict[str, Any], called: Sequence[int] | None = None) -> None:
         """`called`: the numbers by which errors call the rows."""

@@ -113,6 +113,19 @@ def test_extend_is_append(tmp_path: Path) -> None:
     assert (tmp_path / "a/data.mdb").read_bytes() == (tmp_path / "b/data.mdb").read_bytes()
 
 
+def test_values_in_a_dict(tmp_path: Path) -> None:
+    with Writer(tmp_path / "db", {"x": "u8", "y": "u8"}) as w:
+        w.append({"x": 1, "y": 2})
+        w.append({"x": 3}, y=4, split="val")
+        w.extend({"x": [5], "y": [6]})
+        with pytest.raises(TypeError, match="record must be a dict from names of fields"):
+            w.append([1, 2])  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="records must be a dict"):
+            w.extend(np.zeros(2))  # type: ignore[arg-type]
+    store = Store(tmp_path / "db")
+    assert [(int(store[i]["x"]), int(store[i]["y"])) for i in range(3)] == [(1, 2), (5, 6), (3, 4)]
+
+
 WRONG = [
     ("u8", (), 256),
     ("u8", (), -1),
