@@ -206,8 +206,11 @@ static apl_status check_value_size(struct image_maker *m, const struct image_pla
     }
     resize_size(&plan->rules.sizes, &info.height, &info.width);
     if (raster_bytes(&info) > APL_MAX_VALUE)
-        return fail(err, APL_E_UNSUPPORTED, "%u x %u pixels are %zu bytes, more than the %u of a value",
-                    info.width, info.height, raster_bytes(&info), APL_MAX_VALUE);
+        return fail(
+            err, APL_E_UNSUPPORTED,
+            "%u x %u pixels are %zu bytes, more than the %u of a value: --images jpeg makes JPEG files of "
+            "images, --resize or --max-side smaller ones",
+            info.width, info.height, raster_bytes(&info), APL_MAX_VALUE);
     return APL_OK;
 }
 

@@ -151,6 +151,14 @@ def test_what_is_wrong_is_said(folder: Path) -> None:
         ingest(folder / "x.npy", folder / "db", resize=20)
 
 
+def test_what_is_too_large_for_a_value_can_be_made_to_fit(tmp_path: Path) -> None:
+    put(tmp_path / "png" / "a" / "x.png", np.full((4000, 6000, 3), 7, "u1"))
+    with pytest.raises(apldata.Error, match="more than the 67108864 of a value: --images jpeg"):
+        apldata.ingest(tmp_path / "png", tmp_path / "db")
+    apldata.ingest(tmp_path / "png", tmp_path / "db", max_side=300)
+    assert apldata.Store(tmp_path / "db")[0]["image"].shape == (3, 200, 300)
+
+
 def test_progressive_files_become_baseline(tmp_path: Path) -> None:
     """Of the same pixels and metadata, indexed, and told; all other files as they are."""
     exif = Image.Exif()
