@@ -261,6 +261,17 @@ static bool read_meta(const uint8_t *page, struct meta *m)
     return m->page_size >= 4096 && m->page_size <= 65536 && (m->page_size & (m->page_size - 1)) == 0;
 }
 
+bool lmdb_is_cut(const uint8_t *head, size_t bytes, uint64_t file_bytes)
+{
+    struct meta m = {.page_size = 0};
+    if (bytes < META_BYTES || !read_meta(head, &m))
+        return false;
+    uint64_t pages = m.last_page + 1, second = m.page_size;
+    if (second + META_BYTES <= bytes && read_meta(head + second, &m) && m.last_page >= pages)
+        pages = m.last_page + 1;
+    return file_bytes / second < pages;
+}
+
 /* Reads the meta page that begins at `at`, as far as it matters. */
 static apl_status get_meta(struct walk *w, uint64_t at, struct meta *m, bool *ok)
 {

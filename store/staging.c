@@ -2,8 +2,10 @@
 #define _GNU_SOURCE /* memmem */
 #include "staging.h"
 
+#include "lmdb_walk.h"
 #include "set_list.h"
 #include "temporary.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,30 +84,43 @@ static apl_status check_no_set(const struct staging *s, apl_error *err)
                : APL_OK;
 }
 
-/* Has a file the mark of a store's blocks or manifest? Of each store, some of these are at the beginning. */
-static bool has_our_mark(int fd)
+/* Has a file the mark of a store's blocks or manifest? Of each store, some of these are at the beginning. What has been cut is of no use
+ * to anybody, and may have been a store. */
+static apl_status find_mark(const struct staging *s, int fd, bool *found, apl_error *err)
 {
-    char *bytes = malloc(LOOK_BYTES);
-    ssize_t n = bytes ? pread(fd, bytes, LOOK_BYTES, 0) : -1;
-    bool is = n == 0; /* a file without a byte is nobody's */
-    if (n > 0)
-        is = memmem(bytes, (size_t)n, "APLB", 4) || memmem(bytes, (size_t)n, "APLM", 4);
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return fail_errno(err, errno, "%s: " STORE_FILE, s->path);
+    size_t size = (size_t)st.st_size < LOOK_BYTES ? (size_t)st.st_size : LOOK_BYTES;
+    uint8_t *bytes = malloc(size + 1);
+    if (!bytes)
+        return fail_nomem(err);
+    int code = read_whole(fd, bytes, size, 0);
+    *found = code == 0 && (size == 0 || memmem(bytes, size, "APLB", 4) || memmem(bytes, size, "APLM", 4) ||
+                           lmdb_is_cut(bytes, size, (uint64_t)st.st_size));
     free(bytes);
-    return is;
+    return code ? fail_errno(err, code == WHOLE_ENDED ? EIO : code, "%s: cannot read " STORE_FILE, s->path)
+                : APL_OK;
 }
 
-/* Other programs have files of that name too: those of LMDB, and Microsoft Access. */
+/* Other programs have files of that name too: those of LMDB, and Microsoft Access. What may not be read may be replaced, as the
+ * directory is the user's. */
 static apl_status check_ours(const struct staging *s, apl_error *err)
 {
+    bool found = true;
     int fd = openat(s->fd, STORE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    bool is = fd < 0 || has_our_mark(fd);
-    if (fd >= 0)
-        close(fd);
-    return is ? APL_OK
-              : fail(err, APL_E_INVALID,
-                     "%s: " STORE_FILE
-                     " is not an APL store's, and is not replaced: remove it if nobody needs it",
-                     s->path);
+    if (fd < 0)
+        return errno == ENOENT || errno == EACCES
+                   ? APL_OK
+                   : fail_errno(err, errno, "%s: cannot open " STORE_FILE, s->path);
+    apl_status status = find_mark(s, fd, &found, err);
+    close(fd);
+    TRY(status);
+    return found ? APL_OK
+                 : fail(err, APL_E_INVALID,
+                        "%s: " STORE_FILE
+                        " is not an APL store's, and is not replaced: remove it if nobody needs it",
+                        s->path);
 }
 
 static apl_status lock(struct staging *s, int replace, apl_error *err)

@@ -323,6 +323,16 @@ Test(format_list, cells_that_name_no_image_are_worth_a_line)
     cr_assert_null(strstr(ix_said, "name images"), "%s", ix_said);
 }
 
+Test(format_list, a_second_column_of_images_is_worth_a_line)
+{
+    put_text("in/t.csv", "image,mask\na.jpg,b.jpg\nb.jpg,a.jpg\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "mask")->dtype, APL_UTF8);
+    cr_assert(strstr(ix_said, "column mask names images too, and becomes text"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column image names"), "%s", ix_said);
+    apl_store_close(s);
+}
+
 Test(format_list, other_separators_are_told_of)
 {
     put_text("in/t.csv", "file;label\na.jpg;cat\n");

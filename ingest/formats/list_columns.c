@@ -286,6 +286,20 @@ static void tell_of_kinds(const struct list_columns *l, const struct column *c)
     l->host->notice(l->host->user, "", text);
 }
 
+/* Masks, for example: text where images were expected is worth a line. */
+static void tell_of_more_images(const struct list_columns *l, const struct column *c)
+{
+    char text[3 * APL_MAX_NAME + 256];
+    if (l->image < 0 || c == &l->columns[l->image] || c->given || c->images < l->rows)
+        return;
+    snprintf(
+        text, sizeof text,
+        "column %s names images too, and becomes text: a table has one column of images, here %s; convert() "
+        "in Python stores several, and masks as types={\"%s\": \"mask\"}",
+        c->name, l->columns[l->image].name, c->name);
+    l->host->notice(l->host->user, "", text);
+}
+
 /* A cell that is empty, or names none, leaves a store without images: worth a line. */
 static void tell_of_images(const struct list_columns *l, const struct column *c)
 {
@@ -361,6 +375,7 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
         tell_of_text(l, &l->columns[i]);
         tell_of_kinds(l, &l->columns[i]);
         tell_of_images(l, &l->columns[i]);
+        tell_of_more_images(l, &l->columns[i]);
     }
     return APL_OK;
 }
