@@ -146,7 +146,7 @@ suite_tsan()
 
 # What reaches kernels that have variants: of the unit tests, and of the command line.
 kernels='assemble augment block codec crop effects elements entropy filter golden hash image_codec images indexed
-    indexed_decoder photo photo_indexed photos planes reader reader_late reader_packed reader_padded reader_transforms
+    indexed_decoder photo photo_indexed photos planes png_plain reader reader_late reader_packed reader_padded reader_transforms
     resample resize transcode transform turn varying_codec writer'
 kernel_cases='export-npy get-kept get-png ingest-digests ingest-every-form stream-npy verify'
 
@@ -192,7 +192,7 @@ suite_arm64()
         reader/image/assemble_for.c reader/image/assemble_race.c reader/image/assemble_neon.c store/base/cpu.c
     queue short '' arm64 kernels store/codec/filter_scalar.c store/codec/filter_neon.c \
         store/codec/plane_scalar.c store/codec/plane_neon.c
-    queue short '' arm64 png_filters ingest/images/png_filter.c
+    queue short '' arm64 png_filters ingest/images/png_filter.c ingest/images/png_filter_pair.c store/base/cpu.c
     queue short '' arm64 resample reader/photo/resample.c reader/photo/resample_scalar.c reader/photo/resample_neon.c
     queue short '' arm64 segments reader/photo/code_table.c reader/photo/idct.c reader/photo/segments_scalar.c \
         reader/photo/segments_neon.c

@@ -1,20 +1,12 @@
 /*
- * Vectors of two pixels of up to four samples, each sample in 16 bits: for png_filter.c, which explains itself; without
- * PNG_SAMPLES there are none on this machine.
+ * Vectors of two pixels of up to four samples, each sample in 16 bits: for png_rows_pair.h; without PNG_SAMPLES
+ * there are none on this machine.
  */
 #ifndef PNG_SAMPLES_H
 #define PNG_SAMPLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
-
-static inline uint32_t four_bytes(const uint8_t *at)
-{
-    uint32_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
 
 #if defined(__SSE2__)
 #define PNG_SAMPLES
