@@ -36,6 +36,7 @@ struct job {
     uint8_t (*leaves)[32]; /* field by field, run by run */
     uint64_t runs, task_runs;
     atomic_uint_fast64_t records, bad_blocks;
+    uint64_t told; /* records, as progress was last reported: by the calling thread, as any of it is */
     struct bitset positions; /* that a record has said are its own; only where they are looked at */
     pthread_mutex_t report;
 };
@@ -259,14 +260,13 @@ static apl_status take_slice(struct job *job, struct worker *w, struct sha256 **
     return APL_OK;
 }
 
-/* Of progress, by the calling thread. */
 static apl_status tell(struct job *job, struct worker *w, apl_error *err)
 {
     w->untold = 0;
-    if (w != job->workers || !job->what->progress ||
-        job->what->progress(job->what->user, atomic_load_explicit(&job->records, memory_order_relaxed)) == 0)
+    if (w != job->workers || !job->what->progress)
         return APL_OK;
-    return fail(err, APL_E_CANCELLED, "cancelled");
+    job->told = atomic_load_explicit(&job->records, memory_order_relaxed);
+    return job->what->progress(job->what->user, job->told) ? fail(err, APL_E_CANCELLED, "cancelled") : APL_OK;
 }
 
 /* Ids first ... last-1, which lie under one leaf. A block never spans two splits, so neither does a slice. */
@@ -378,6 +378,8 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
         GUARD(take_room(m, found->splits, s, err));
     GUARD(parallel_for(threads, (size_t)((job.runs + job.task_runs - 1) / job.task_runs), read_task, &job,
                        err));
+    /* The calling thread may have been done before the others, or have had no task. */
+    GUARD(job.told < m->info.records ? tell(&job, job.workers, err) : APL_OK);
     GUARD(conclude(&job, threads, found, err));
 out:
     for (unsigned i = 0; job.workers && i < threads; i++) {

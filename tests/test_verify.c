@@ -127,6 +127,23 @@ static void turn_every_byte(const struct fx_recipe *recipe)
     free(bytes);
 }
 
+/* Whichever thread is done last. */
+Test(verify, progress_comes_to_its_end)
+{
+    static const struct fx_member members[] = {{"a", "train", 0, 1300}};
+    static const struct fx_recipe recipe = {fx_fields, 2, members, COUNT(members)};
+    apl_writer_options o = fx_options(2, 16);
+    fx_make(fx_path("db"), &recipe, &o);
+    for (unsigned round = 0; round < 100; round++) {
+        struct told t = {0};
+        OK(verify(fx_path("db"), 2 + round % 3, &t));
+        cr_assert(t.records == 1300 && t.of == 1300, "round %u: %llu", round, (unsigned long long)t.records);
+    }
+    struct told t = {.stop = 1};
+    for (unsigned round = 0; round < 20; round++, t.records = 0)
+        FAILS(APL_E_CANCELLED, verify(fx_path("db"), 4, &t));
+}
+
 Test(verify, every_byte_counts)
 {
     turn_every_byte(&few);
