@@ -36,7 +36,7 @@ struct job {
     uint8_t (*leaves)[32]; /* field by field, run by run */
     uint64_t runs, task_runs;
     atomic_uint_fast64_t records, bad_blocks;
-    uint64_t told; /* records, as progress was last reported: by the calling thread, as any of it is */
+    uint64_t told; /* records that the last report of progress counted; only the calling thread reports */
     struct bitset positions; /* that a record has said are its own; only where they are looked at */
     pthread_mutex_t report;
 };

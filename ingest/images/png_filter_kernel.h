@@ -2,7 +2,7 @@
  * PNG's filters undone in four rows at once: the body of png_filter_pair.c and png_filter_avx2.c, which define PNG_UNFILTER_FOUR
  * and, by way of a header, the type `rows`: a pixel of each of four rows, each of its up to four samples in 16 bits; and of it:
  *
- *   rows_from(a, b, c, d)          from the bytes of four pixels
+ *   rows_from(a, b, c, d)        from the bytes of four pixels
  *   rows_bytes(v, upper, lower)  back to these: the first and second, the third and fourth
  *   rows_mask(a, b, c, d)        all bits of a pixel, or none
  *   rows_follow(above, v)        a pixel, given by its bytes, then those of all rows but the last
