@@ -231,6 +231,7 @@ apl_status detect(const struct sources *sources, const struct format **format, s
     const struct format *asked = sources->asked;
     struct files_options options = {.wants = asked && asked->read ? wanted_by_asked : wanted_by_any,
                                     .any_bytes = asked && asked->any_bytes,
+                                    .unopened = asked && asked->read && asked->member,
                                     .follow = sources->follow,
                                     .undigested = sources->undigested,
                                     .poll = sources->poll,

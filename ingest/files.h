@@ -11,6 +11,7 @@ struct files_options {
     bool (*wants)(const char *name, const struct format *asked); /* of the files in a directory */
     const struct format *asked;
     bool any_bytes;          /* as struct format has it */
+    bool unopened;           /* files found in directories are not looked into: whatever they are, they are kept as they are */
     bool follow;             /* links in a directory */
     bool undigested;         /* files_digest() will not be called */
     int (*poll)(void *user); /* see source.h; may be NULL */

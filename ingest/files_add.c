@@ -86,7 +86,7 @@ static apl_status add_file(struct files *files, const char *path, bool given, ap
                                           .path = place->path,
                                           .size = packed ? FORMAT_UNKNOWN : (uint64_t)place->st.st_size,
                                           .packed = packed};
-    return look_inside(files, i, err);
+    return given || !files->options.unopened ? look_inside(files, i, err) : APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- directories */
