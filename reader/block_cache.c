@@ -220,20 +220,6 @@ bool cache_take(apl_reader *r, struct load_item *item)
     return true;
 }
 
-unsigned cache_next(const apl_reader *r, struct load_item *items, unsigned most)
-{
-    const struct block_cache *c = &r->cache;
-    const struct load_ring *rings[] = {&c->demanded, &c->entered};
-    unsigned n = 0;
-    for (unsigned k = 0; k < 2; k++)
-        for (uint64_t at = rings[k]->head; at != rings[k]->tail && n < most; at++) {
-            const struct load_item *item = &rings[k]->items[at % rings[k]->size];
-            if (c->standing.blocks[item->parity][item->index].stage == BLOCK_QUEUED)
-                items[n++] = *item;
-        }
-    return n;
-}
-
 /* -------------------------------------------------------------------------------------------- entering */
 
 void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)

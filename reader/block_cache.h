@@ -43,9 +43,6 @@ void cache_demand(apl_reader *r, const struct job *job);
 /* Takes a block to load, with slots for it; false if no block is wanted, or there is no room. */
 bool cache_take(apl_reader *r, struct load_item *item);
 
-/* The blocks that will be taken next, as far as is known; returns how many, `most` at most. */
-unsigned cache_next(const apl_reader *r, struct load_item *items, unsigned most);
-
 /* A block that was taken has been loaded, or could not be. ragged: of each field of varying shape, its values; may be NULL. */
 void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragged, apl_status status,
                   const apl_error *error);

@@ -115,20 +115,27 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
     return status == APL_OK ? APL_OK : mix_name_block(&r->spec, index, status, err);
 }
 
-/* False: there is no room for more. */
-static bool block_ahead(const apl_reader *r, struct load_item item)
+/* Of a store elsewhere, or of one here. False: there is no room for more. */
+static bool block_ahead(const apl_reader *r, struct load_item item, bool elsewhere)
 {
     const struct mix_source *source = mix_source_of(&r->spec, item.index);
     uint64_t parts = schema_keeps(&source->store->manifest.schema) ? source->fields : 0;
-    return !store_is_elsewhere(source->store) ||
+    return store_is_elsewhere(source->store) != elsewhere ||
            store_ahead(source->store, r->spec.subset.block[item.index].number, parts,
-                       future_of_block(r, item.parity, item.index));
+                       elsewhere ? future_of_block(r, item.parity, item.index) : DUE_UNKNOWN);
 }
 
 void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count)
 {
-    for (unsigned i = 0; !r->spec.options.ids_only && i < count && block_ahead(r, items[i]); i++)
+    for (unsigned i = 0; !r->spec.options.ids_only && i < count && block_ahead(r, items[i], true); i++)
         ;
+}
+
+void load_ahead_here(const apl_reader *r, const struct load_item *items, unsigned count)
+{
+    for (unsigned i = 0; !r->spec.options.ids_only && i < count; i++)
+        if (!load_is_probe(items[i]))
+            (void)block_ahead(r, items[i], false);
 }
 
 /* Of a file that is mapped, the pages are read when they are touched: here, so that reading is not taken for decoding. */
@@ -194,8 +201,7 @@ static apl_status load_parts(struct worker *w, uint32_t index, const struct cach
     struct block_view view;
     TRY(time_head(w, source->store, number, &view, err));
     w->bytes_read += view.header_bytes;
-    if (store_is_elsewhere(source->store))
-        store_ahead_columns(source->store, number, &view, source->fields, w->again);
+    store_ahead_columns(source->store, number, &view, source->fields, w->again);
     for (unsigned f = 0; f < r->spec.schema->count; f++) {
         if (!r->spec.options.wanted[f])
             continue;

@@ -24,6 +24,15 @@ apl_status load_block(struct worker *w, uint32_t index, const struct cached_bloc
 #define LOADS_AHEAD 64u
 void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count);
 
+/* Is it a probe, which load_ahead_here() passes over? See residence.h. */
+static inline bool load_is_probe(struct load_item item)
+{
+    return item.index % 64 == 0;
+}
+
+/* Tells the kernel of those that are in files here; without the lock, as it may wait for the disk. */
+void load_ahead_here(const apl_reader *r, const struct load_item *items, unsigned count);
+
 /* For tests: called before each block is loaded, in the thread that loads it, with the block's number in the store; may
  * take its time, or fail the load. NULL: nothing is called. */
 void load_set_hook(const struct load_hook *hook);

@@ -1,6 +1,7 @@
 /* What a thread does next: see schedule.h. */
 #include "schedule.h"
 
+#include "cache_ahead.h"
 #include "collate.h"
 #include "delivery.h"
 #include "inside.h"
@@ -38,8 +39,11 @@ static bool act_load(struct worker *w)
         return false;
     if (r->spec.elsewhere)
         blocks_ahead(r, item);
+    struct load_item here[CACHE_UNASKED];
+    unsigned count = residence_is_sure(&w->blocks) ? 0 : cache_unasked(r, item, here);
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
+    load_ahead_here(r, here, count);
     apl_error error;
     struct loaded_block loaded;
     w->bytes_read = 0;
@@ -50,6 +54,7 @@ static bool act_load(struct worker *w)
         load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);
     uint64_t end = now_ns();
     trace_span("load", begin, end, "block", r->spec.subset.block[item.index].number);
+    residence_note(&w->blocks, load_is_probe(item), residence_at_once(w->spent.reading, w->bytes_read));
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
     stats_add_load(&r->counters, end - begin, &w->spent);

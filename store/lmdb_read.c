@@ -156,6 +156,22 @@ apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry 
     return APL_OK;
 }
 
+/* Of a longer range the kernel reads no more than this, unless a device says that it takes more. */
+#define KERNEL_READS ((size_t)128 << 10)
+
+/* The kernel reads the pages of a file here in the background; those that it has cost it a look each. */
+static void ask_kernel(const struct lmdb_reader *lmdb, const struct extent *piece)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = piece->offset + piece->n;
+    for (uint64_t at = piece->offset / page * page; at < end; at += KERNEL_READS) {
+        size_t n = end - at < KERNEL_READS ? (size_t)(end - at) : KERNEL_READS;
+        if (lmdb->map)
+            madvise((void *)(lmdb->map + at), n, MADV_WILLNEED);
+        else
+            (void)posix_fadvise(lmdb->fd, (off_t)at, (off_t)n, POSIX_FADV_WILLNEED);
+    }
+}
+
 enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry,
                                    struct extent *pieces, unsigned count, struct need need)
 {
@@ -164,7 +180,11 @@ enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct 
         pieces[i].offset += entry->offset - head;
         pieces[i].n += head;
     }
-    return lmdb->remote ? remote_ahead(lmdb->remote, pieces, count, need) : ASKED_BEFORE;
+    if (lmdb->remote)
+        return remote_ahead(lmdb->remote, pieces, count, need);
+    for (unsigned i = 0; i < count; i++)
+        ask_kernel(lmdb, &pieces[i]);
+    return ASKED_BEFORE;
 }
 
 bool lmdb_reader_peek(const struct lmdb_reader *lmdb, const struct entry *entry, size_t size,

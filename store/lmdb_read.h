@@ -66,8 +66,9 @@ apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *
 apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
                              size_t size, uint8_t *out, apl_error *err);
 
-/* Says that parts of the value will be taken soon, each at once, where that makes a difference: of a file elsewhere. The pieces' offsets are
- * in the value, and become those in the file. Returned is what ahead_add() says. */
+/* Says that parts of the value will be taken soon, each at once. Those of a file elsewhere are fetched; of those of a file here the kernel
+ * is told, which may make this call wait while its disk is busy. The pieces' offsets are in the value, and become those in the file.
+ * Returned is what ahead_add() says; of a file here, ASKED_BEFORE. */
 enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry,
                                    struct extent *pieces, unsigned count, struct need need);
 

@@ -77,9 +77,10 @@ static inline bool store_is_elsewhere(const apl_store *store)
     return store->url.base != NULL;
 }
 
-/* Of such a store: says that the block will be taken soon, as a whole; or, if `fields` is not 0, its header, its columns of the fields
- * whose bits are set, and the indexes of those that are kept; and then not before `again`. False: not now, there are too many. What lies
- * where in a block that is to be taken in parts is found out in the background; so is a shard opened. */
+/* Says that the block will be taken soon, as a whole; or, if `fields` is not 0, its header, its columns of the fields whose bits are set,
+ * and the indexes of those that are kept; and then not before `again`. False: not now, there are too many. What lies where in a block that
+ * is to be taken in parts is found out in the background, where the store is at a URL; so is a shard opened. Of a file here the kernel is
+ * told, with `fields` of both ends of the block: this may wait for the disk, so call it without locks. */
 bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again);
 
 /* The same of the columns, or indexes, of a block whose header has been taken; and of values of such columns, and of such a list. */
@@ -89,6 +90,11 @@ bool store_ahead_kept(const apl_store *store, uint64_t number, const struct bloc
                       const struct kept_index *index, uint32_t record);
 bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw_column *list,
                        uint32_t record, uint64_t again);
+
+/* Asks once more for a value that is due soon, in a file on a network file system or FUSE: these pass over what they are asked ahead while
+ * they are busy. Of other files, which are mapped, nothing. */
+void store_ahead_near(const apl_store *store, uint64_t number, const struct raw_column *list,
+                      uint32_t record);
 
 /* Reads the index of a kept column of such a block, and appends one of its values to `out`, restored if it is indexed. Both are
  * checked. */

@@ -1,4 +1,4 @@
-/* What will be read of a store at a URL is fetched before it is needed. */
+/* What will be read is asked for before it is needed: at a URL by requests, of a file here by telling the kernel. */
 #include "kept.h"
 #include "set.h"
 #include "store_file.h"
@@ -111,12 +111,28 @@ static void send_errand(const apl_store *store, uint64_t number, uint64_t fields
 
 /* ------------------------------------------------------------------------------------------------ asking */
 
+/* Of a block in a file here: its header and, as that would have to be waited for to know where its columns lie, its last bytes. There are
+ * those that come after the column that is kept. */
+#define TAIL ((size_t)16 << 10)
+static void ask_ends(const apl_store *store, uint64_t number)
+{
+    uint32_t records;
+    const struct entry *e = &store->blocks[number];
+    size_t tail = e->size < TAIL ? e->size : TAIL;
+    struct extent pieces[2] = {{0, head_bytes(store, number, &records)}, {e->size - tail, tail}};
+    (void)lmdb_reader_ahead(&store->lmdb, e, pieces, 2, (struct need){false, DUE_UNKNOWN});
+}
+
 static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
 {
     const struct entry *e = &store->blocks[number];
     struct extent whole = {0, e->size};
     if (!fields)
         return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, (struct need){false, again}) != ASK_LATER;
+    if (!store->lmdb.remote) {
+        ask_ends(store, number);
+        return true;
+    }
     enum ahead_asked asked = ask_head(store, number, fields, again);
     if (asked == ASKED)
         send_errand(store, number, fields, again);
@@ -131,7 +147,7 @@ bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint6
         return ahead_here(store, number, fields, again);
     apl_store *shard = set_find_open(store, number, &own, &asked);
     if (!shard) {
-        if (!asked)
+        if (!asked && store_is_elsewhere(store))
             send_errand(store, number, fields, again);
         return true;
     }
@@ -185,4 +201,15 @@ bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw
 {
     struct kept_place place = kept_listed(list, record);
     return ask_value(store, number, &place, again);
+}
+
+void store_ahead_near(const apl_store *store, uint64_t number, const struct raw_column *list, uint32_t record)
+{
+    const apl_store *file = file_with(store, &number);
+    struct kept_place place = kept_listed(list, record);
+    struct extent piece = {place.offset, place.bytes};
+    if (file && file->lmdb.fd >= 0)
+        (void)lmdb_reader_ahead(&file->lmdb, &file->blocks[number], &piece, 1,
+                                (struct need){false, DUE_UNKNOWN});
+    release_file(store, file);
 }

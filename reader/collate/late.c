@@ -77,7 +77,7 @@ static apl_status read_late(struct worker *w, unsigned field, const struct late_
     const struct mix_source *source = mix_source_of(w->spec, v->index);
     uint64_t number = w->spec->subset.block[v->index].number;
     w->bytes_read += v->place.bytes;
-    uint64_t begin = now_ns();
+    uint64_t begin = now_ns(), before = w->spent.reading;
     atomic_store_explicit(&w->reading, v->index + 1, memory_order_relaxed);
     const struct load_hook *hook = atomic_load_explicit(&late_hook, memory_order_acquire);
     apl_status status = hook ? hook->before(hook->user, number, err) : APL_OK;
@@ -85,6 +85,8 @@ static apl_status read_late(struct worker *w, unsigned field, const struct late_
         status =
             store_listed_value(source->store, number, source->field[field], v->list, v->record, out, err);
     worker_has_read(w, begin, number);
+    residence_note(&w->values, late_is_probe(v),
+                   residence_at_once(w->spent.reading - before, v->place.bytes));
     atomic_store_explicit(&w->reading, 0, memory_order_relaxed);
     return status;
 }
@@ -121,11 +123,10 @@ static apl_status take_late(struct worker *w, unsigned field, const struct late_
     return name_late(v, status, err);
 }
 
-/* What is to be read now; while it comes, others may be asked for. */
+/* What is to be read now, when it has been asked for, and others that come after it. */
 static struct late_value begin_late(const struct worker *w, struct job *job, unsigned field, size_t row)
 {
-    if (w->spec->elsewhere)
-        w->ahead(w, job, field * job->rows + (uint32_t)row + 1);
+    w->ahead(w, job, field * job->rows + (uint32_t)row);
     return late_value_of(w->spec, w->standing, job, field, row);
 }
 

@@ -27,6 +27,12 @@ struct late_value {
 struct late_value late_value_of(const struct spec *spec, const struct standing *standing,
                                 const struct job *job, unsigned field, size_t row);
 
+/* Is it a probe, which is not asked for ahead of its turn? See residence.h. */
+static inline bool late_is_probe(const struct late_value *v)
+{
+    return v->id % 512 == 0;
+}
+
 /* Reads the value of row `row` of a batch from the file to `out`, which has room for it. The error names record and field. */
 apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
                      apl_error *err);

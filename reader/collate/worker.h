@@ -6,6 +6,7 @@
 #include "effects.h"
 #include "job.h"
 #include "photo.h"
+#include "residence.h"
 #include "scratch.h"
 #include "spec.h"
 #include "standing.h"
@@ -20,7 +21,7 @@ struct worker {
     const struct standing *standing;
     /* Makes rows of a batch, with the help of other threads where that is worth it: see ../runs.h. */
     apl_status (*share)(struct worker *w, struct job *job, const struct run_work *work, apl_error *err);
-    /* Where stores are elsewhere: asks for more values that the batch reads late, and none before number `at` (see ../late_ahead.h). */
+    /* Asks for more values that the batch reads late, from number `at` on, which is read next (see ../late_ahead.h). */
     void (*ahead)(const struct worker *w, struct job *job, uint32_t at);
     pthread_t thread;
     bool started, loads, collates;
@@ -40,11 +41,12 @@ struct worker {
     struct scratch places;     /* of what is taken of a mask, or of boxes */
     struct scratch last;       /* an image, or a label, of a batch that is being mixed */
     struct effects effects;
-    struct scratch value; /* that was read late */
-    struct buffer file;   /* that was restored from it */
-    uint64_t bytes_read;  /* of files, by what it does now */
-    struct spent spent;   /* by that, too */
-    uint64_t again;       /* when the block that it loads from elsewhere is needed again: see future.h */
+    struct scratch value;            /* that was read late */
+    struct residence values, blocks; /* of the files that it reads */
+    struct buffer file;              /* that was restored from it */
+    uint64_t bytes_read;             /* of files, by what it does now */
+    struct spent spent;              /* by that, too */
+    uint64_t again; /* when the block that it loads from elsewhere is needed again: see future.h */
     uint32_t
         undecoded; /* the row whose image could not be decoded, which ended the collation; or NOT_UNDECODED */
 };

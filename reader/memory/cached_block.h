@@ -19,6 +19,7 @@ struct cached_block {
     enum block_stage stage;
     bool stays;      /* its slots are held for the next epoch, which needs it early */
     bool demanded;   /* a planned batch waits for it */
+    bool asked;      /* the kernel has been told that it will be read */
     uint32_t left;   /* deliveries to come, of this epoch */
     uint32_t *slots; /* of each chosen record; NULL where the cache keeps: then they are its first + i */
     uint16_t

@@ -1,0 +1,14 @@
+/* Which blocks will be loaded next, so that they can be asked for before. With the reader's lock held. */
+#ifndef CACHE_AHEAD_H
+#define CACHE_AHEAD_H
+
+#include "block_cache.h"
+
+/* The blocks that will be taken next, as far as is known; returns how many, `most` at most. */
+unsigned cache_next(const apl_reader *r, struct load_item *items, unsigned most);
+
+/* Of a block that was taken and those that will be next, those for which this has not been called yet. */
+#define CACHE_UNASKED 16u
+unsigned cache_unasked(apl_reader *r, struct load_item taken, struct load_item *items);
+
+#endif
