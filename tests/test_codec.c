@@ -266,6 +266,32 @@ Test(codec, where_most_is_zero_no_more_than_runs_are_looked_for)
     free(raw);
 }
 
+/* Blurred strokes of a few shapes, which repeat from image to image, in greys with a little noise. */
+static void draw_greys(uint8_t *raw, const struct column_spec *spec)
+{
+    uint32_t noise = 7;
+    memset(raw, 0, spec->raw_bytes);
+    for (size_t i = 0; i < spec->records; i++)
+        for (size_t y = 0; y < 20; y++)
+            for (size_t x = 0; x < 20; x++) {
+                size_t shape = i * 7 % 10, d = (x * (shape + 3) + y * (13 - shape)) % 23;
+                noise = noise * 1664525u + 1013904223u;
+                if (d < 9)
+                    raw[i * 784 + (y + 4) * 28 + x + 4] = (uint8_t)(255 - 28 * d + (noise >> 28));
+            }
+}
+
+Test(codec, where_the_usual_level_saves_little_the_quick_one_is_taken)
+{
+    struct column_spec spec = column(128, 1, 2, 28, 28, 0);
+    uint8_t *raw = malloc(spec.raw_bytes);
+    draw_greys(raw, &spec);
+    struct codec_choice choice = choose(&spec, raw, CODEC_ZSTD, 0), asked = choose(&spec, raw, CODEC_ZSTD, 9);
+    cr_assert_eq(choice.level, ENTROPY_QUICK, "%d", choice.level);
+    cr_assert_eq(asked.level, 9);
+    free(raw);
+}
+
 /* ------------------------------------------------------------------------------------------------ same bytes
  */
 

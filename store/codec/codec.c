@@ -279,14 +279,15 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
 static const struct codec_choice candidates[] = {
     {CODEC_RAW, 0},
     {CODEC_ZSTD, ENTROPY_FAST},
-    {CODEC_ZSTD, 3},
-    {CODEC_SHUFFLE, 3},
+    {CODEC_ZSTD, ENTROPY_QUICK},
+    {CODEC_ZSTD, ENTROPY_USUAL},
+    {CODEC_SHUFFLE, ENTROPY_USUAL},
     {CODEC_PICTURE, ENTROPY_LITERALS},
     {CODEC_PICTURE, ENTROPY_FAST},
-    {CODEC_PICTURE, 3},
-    {CODEC_DELTA, 3},
+    {CODEC_PICTURE, ENTROPY_USUAL},
+    {CODEC_DELTA, ENTROPY_USUAL},
     {CODEC_VARYING, ENTROPY_LITERALS},
-    {CODEC_VARYING, 3},
+    {CODEC_VARYING, ENTROPY_USUAL},
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])
 
@@ -299,7 +300,8 @@ static const struct codec_choice candidates[] = {
 static bool worth_trying(struct codec_choice candidate, const struct column_spec *spec)
 {
     struct image_layout layout;
-    if (candidate.level == ENTROPY_FAST && spec->raw_bytes < WORTHY_OF_HASTE)
+    bool hasty = candidate.level == ENTROPY_FAST || candidate.level == ENTROPY_QUICK;
+    if (hasty && spec->raw_bytes < WORTHY_OF_HASTE)
         return false;
     if (candidate.id == CODEC_PICTURE)
         return image_layout_of(spec, &layout) && layout.plane >= WORTHY_PLANE;
@@ -313,7 +315,7 @@ static bool wanted(struct codec_choice *candidate, int want_id, int want_level)
         return false;
     if (want_level == 0 || candidate->id == CODEC_RAW)
         return true;
-    if (candidate->level < 0) /* the same codec comes again */
+    if (candidate->level != ENTROPY_USUAL) /* the same codec comes again */
         return false;
     candidate->level = (int8_t)want_level;
     return true;

@@ -24,6 +24,12 @@ size_t entropy_bound(size_t size);
  * do where most bytes are zeros, as around handwritten digits. */
 #define ENTROPY_FAST (-5)
 
+/* A level that finds nearly as much as ENTROPY_USUAL, or more where repeats are short, at two thirds of the price; and what it makes is
+ * decoded faster. */
+#define ENTROPY_QUICK 1
+
+#define ENTROPY_USUAL 3
+
 /* One frame with its content size and neither checksum nor dictionary. Literals are coded at every level.
  * The same input gives the same frame, whatever was coded before. */
 apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw, size_t size, uint8_t *out,
