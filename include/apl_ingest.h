@@ -24,8 +24,8 @@
  *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.
  *   - tokens: streams of u16 or u32, or pairs of an index and data (.idx and .bin): each document is a record.
  *   - raw: any files, as bytes; only if `format` says so.
- *   - list: tables in CSV, TSV or JSON lines, with or without a column of image paths; each other column is a field whose
- *     type is inferred from all rows, or given.
+ *   - list: tables in CSV, TSV or JSON lines, with or without columns of paths of images and masks; each other column is
+ *     a field whose type is inferred from all rows, or given.
  *
  * The format is detected from the contents; names only determine which files belong together. Nothing is extracted to
  * disk, and nothing in a source is ever executed.
@@ -119,11 +119,22 @@ typedef struct apl_ingest_options {
     /* 1: symbolic links in directories are followed, to files and directories that may lie anywhere; 0: they are
      * errors where something is expected behind them. Sources themselves may always be links. */
     int follow_links;
+    /* For lists: further columns of image paths, beside image_column or the one that is inferred: each becomes an image
+     * field with the column's name, and is stored by the kind of its own images. */
+    const char *const *more_image_columns;
+    size_t more_image_column_count;
+    /* For lists: columns of paths of masks, images whose pixels are numbers of classes: PNG, TIFF, GIF, BMP or PGM with
+     * a palette or grey. Each becomes a target with the column's name, u8 or u16 {1, H, W}, or of three varying
+     * dimensions where the sizes differ: the indices and levels of grey as the files have them. Each mask has the width and
+     * height of its record's first image, and is turned and resized like it, by nearest neighbour. */
+    const char *const *mask_columns;
+    size_t mask_column_count;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0, 0   \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0, 0,  \
+            NULL, 0, NULL, 0                                                                             \
     }
 
 /* The result of an ingest. */

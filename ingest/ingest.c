@@ -68,6 +68,8 @@ static apl_status check_lists(const apl_ingest_options *o, apl_error *err)
 {
     TRY(check_texts("more", o->more, o->more_count, err));
     TRY(check_texts("map", o->map, o->map_count, err));
+    TRY(check_texts("more_image_columns", o->more_image_columns, o->more_image_column_count, err));
+    TRY(check_texts("mask_columns", o->mask_columns, o->mask_column_count, err));
     return check_texts("column_types", o->column_types, o->column_type_count, err);
 }
 

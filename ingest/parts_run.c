@@ -51,6 +51,10 @@ static void add_options(struct sha256 *sha, const apl_ingest_options *o)
     add_text(sha, "image", o->image_column);
     add_text(sha, "label", o->label_column);
     add_texts(sha, "types", o->column_types, o->column_type_count);
+    if (o->more_image_column_count)
+        add_texts(sha, "images", o->more_image_columns, o->more_image_column_count);
+    if (o->mask_column_count)
+        add_texts(sha, "masks", o->mask_columns, o->mask_column_count);
     add_number(sha, "tokens", (uint64_t)o->tokens);
     add_number(sha, "chunk", o->chunk);
     add_number(sha, "end", o->document_end ? *o->document_end : UINT64_MAX);

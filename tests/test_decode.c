@@ -1,70 +1,9 @@
 /* Decoding of image files: those of tests/images.tar.xz, to what others make of them; and the same damaged. */
-#include "decode.h"
-#include "store_fixture.h"
+#include "decode_case.h"
 
-#include <dirent.h>
+#define IMAGES "images.tar.xz"
 
 TestSuite(decode, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
-
-static struct image_decoder *decoder;
-static apl_error err;
-
-/* Kinds that this build was made without are not tested. */
-static bool is_absent(apl_status status)
-{
-    return status == APL_E_UNSUPPORTED && strstr(err.message, "which this build does not read");
-}
-
-static char *unpack(void)
-{
-    static char folder[128];
-    char command[512];
-    snprintf(folder, sizeof folder, "%s/images", fx_place);
-    snprintf(command, sizeof command, "mkdir '%s' && tar -C '%s' -xJf tests/images.tar.xz", folder, folder);
-    cr_assert_eq(system(command), 0);
-    cr_assert((decoder = image_decoder_new()));
-    return folder;
-}
-
-struct file {
-    char name[64];
-    uint8_t *bytes, *raw;
-    size_t size, raw_size;
-};
-
-static void each_file(void (*call)(const struct file *f))
-{
-    char *folder = unpack(), path[512];
-    struct dirent **names;
-    int count = scandir(folder, &names, NULL, alphasort);
-    cr_assert_gt(count, 40);
-    for (int i = 0; i < count; i++) {
-        struct file f = {.size = 0};
-        snprintf(f.name, sizeof f.name, "%.63s", names[i]->d_name);
-        free(names[i]);
-        if (f.name[0] == '.' || strstr(f.name, ".raw"))
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, f.name);
-        f.bytes = fx_read(path, &f.size);
-        snprintf(path, sizeof path, "%s/%s.raw", folder, f.name);
-        f.raw = fx_read(path, &f.raw_size);
-        call(&f);
-        free(f.bytes);
-        free(f.raw);
-    }
-    free(names);
-    image_decoder_free(decoder);
-}
-
-static long difference(const uint8_t *a, const uint8_t *b, size_t i, unsigned bits)
-{
-    uint16_t x, y;
-    if (bits == 8)
-        return labs((long)a[i] - b[i]);
-    memcpy(&x, a + 2 * i, 2);
-    memcpy(&y, b + 2 * i, 2);
-    return labs((long)x - y);
-}
 
 static void decodes(const struct file *f)
 {
@@ -93,7 +32,7 @@ static void decodes(const struct file *f)
 
 Test(decode, as_others_decode)
 {
-    each_file(decodes);
+    each_file(IMAGES, decodes);
 }
 
 /* From memory of its own, so that the address sanitizer sees what is read beyond it. */
@@ -155,7 +94,7 @@ Test(decode, bigtiff)
 
 Test(decode, cut)
 {
-    each_file(fails_cut);
+    each_file(IMAGES, fails_cut);
 }
 
 /* With bytes changed it decodes or does not: a checksum is not in all kinds. */
@@ -183,7 +122,7 @@ static void survives_changes(const struct file *f)
 
 Test(decode, changed)
 {
-    each_file(survives_changes);
+    each_file(IMAGES, survives_changes);
 }
 
 static void expect(const void *bytes, size_t size, apl_status status, const char *words)

@@ -116,3 +116,29 @@ Test(resize, too_large)
     raster_free(&s);
     resizer_free(&z);
 }
+
+/* The samples that a reader takes of a mask: floor(i x from / to). */
+Test(resize, nearest)
+{
+    static const uint8_t bytes[2][3] = {{1, 2, 3}, {4, 5, 6}},
+                         wide[3][5] = {{1, 1, 2, 2, 3}, {1, 1, 2, 2, 3}, {4, 4, 5, 5, 6}};
+    struct scratch spare = {NULL, 0};
+    for (unsigned bits = 8; bits <= 16; bits += 8) {
+        const struct image_info info = {.channels = 1, .height = 2, .width = 3, .bits = bits};
+        struct raster s = {.data = NULL};
+        cr_assert_eq(raster_begin(&s, &info, NULL), APL_OK);
+        for (size_t i = 0; i < 6; i++) {
+            const uint16_t value = (uint16_t)(bytes[i / 3][i % 3] * (bits == 16 ? 257 : 1));
+            memcpy(s.data + i * (bits / 8), &value, bits / 8);
+        }
+        cr_assert_eq(raster_resize_nearest(&s, &spare, 3, 5, NULL), APL_OK);
+        cr_assert(s.height == 3 && s.width == 5 && s.bits == bits);
+        for (size_t i = 0; i < 15 * (bits / 8); i++)
+            cr_assert_eq(s.data[i], wide[i / (bits / 8) / 5][i / (bits / 8) % 5], "%zu", i);
+        cr_assert_eq(raster_resize_nearest(&s, &spare, 1, 1, NULL), APL_OK);
+        cr_assert_eq(s.data[0], 1);
+        cr_assert_eq(raster_resize_nearest(&s, &spare, 1, 70000, NULL), APL_E_UNSUPPORTED);
+        raster_free(&s);
+    }
+    scratch_free(&spare);
+}

@@ -10,6 +10,7 @@
 
 #define MAX_SPLITS 64
 #define MAX_TYPES  64
+#define MAX_IMAGES 16 /* columns of images, and as many of masks */
 
 struct job {
     apl_ingest_options ingest;
@@ -20,7 +21,7 @@ struct job {
     bool json, quiet, verbose, no_progress;
     json_t *skipped; /* of files that were left out: path and reason */
     uint64_t skipped_count;
-    const char *column_types[MAX_TYPES];
+    const char *column_types[MAX_TYPES], *image_columns[MAX_IMAGES], *mask_columns[MAX_IMAGES];
     struct split_spec splits[MAX_SPLITS];
     unsigned split_count;
     const char *stratify;

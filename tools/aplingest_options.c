@@ -83,6 +83,32 @@ static int take_column_type(void *user, const char *text)
     return 0;
 }
 
+/* The first is image_column, the others follow it. */
+static int take_image_column(void *user, const char *name)
+{
+    struct job *job = user;
+    apl_ingest_options *o = &job->ingest;
+    if (!o->image_column) {
+        o->image_column = name;
+        return 0;
+    }
+    if (o->more_image_column_count == MAX_IMAGES)
+        return misuse("more than %d columns of images", MAX_IMAGES);
+    job->image_columns[o->more_image_column_count++] = name;
+    o->more_image_columns = job->image_columns;
+    return 0;
+}
+
+static int take_mask_column(void *user, const char *name)
+{
+    struct job *job = user;
+    if (job->ingest.mask_column_count == MAX_IMAGES)
+        return misuse("more than %d columns of masks", MAX_IMAGES);
+    job->mask_columns[job->ingest.mask_column_count++] = name;
+    job->ingest.mask_columns = job->mask_columns;
+    return 0;
+}
+
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
@@ -237,8 +263,13 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_split},
     {0, "stratify", "FIELD", "these splits have exactly their share of each class", OPTION_TEXT,
      offsetof(struct job, stratify), NULL},
-    {0, "image", "COLUMN", "list: the column of image paths (default: detected)", OPTION_TEXT,
-     offsetof(struct job, ingest.image_column), NULL},
+    {0, "image", "COLUMN",
+     "list: the column of image paths (default: detected); may be repeated, for records\nof several images",
+     OPTION_CALL, 0, take_image_column},
+    {0, "mask", "COLUMN",
+     "list: a column of mask paths: palette indices and grey levels are kept, as class\nnumbers; may be "
+     "repeated",
+     OPTION_CALL, 0, take_mask_column},
     {0, "label", "COLUMN", "list: the column of labels (default: label)", OPTION_TEXT,
      offsetof(struct job, ingest.label_column), NULL},
     {0, "type", "COLUMN=TYPE",
@@ -284,7 +315,7 @@ const struct command_line ingest_line = {
             "or files, plain or compressed, or a directory of them:\n"
             "  idx         images and labels in MNIST's layout: train-images-idx3-ubyte.gz, ...\n"
             "  npy         NumPy arrays of equal length, .npy or .npz: each is a field\n"
-            "  list        tables (.csv, .tsv, .jsonl) with or without a column of image paths\n"
+            "  list        tables (.csv, .tsv, .jsonl) with or without columns of image paths\n"
             "  tfrecord    TFRecord files of tf.train.Example: each feature is a field\n"
             "  tokens      streams of u16 or u32 (--tokens), or pairs of .idx and .bin\n"
             "  raw         any files, as bytes, also from archives; only with --format raw\n"

@@ -140,7 +140,7 @@ typedef struct apl_transform {
      * are read, and have no transform of their own. They cannot be combined with a policy that moves pixels. Only
      * readers use these members.
      *
-     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or u8 of three varying
+     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or three varying
      * dimensions with one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H,
      * W} or {N, H, W} of the crop. Resampling takes the nearest element; padding is mask_fill, or reflected like the
      * image.

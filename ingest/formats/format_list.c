@@ -1,7 +1,8 @@
 /*
- * Tables of records as a format: CSV, TSV and lines of JSON, with a column of paths of images, or without. The table is read once to learn
+ * Tables of records as a format: CSV, TSV and lines of JSON, with columns of paths of images and masks, or without. The table is read once to learn
  * what its columns are, then once for each split; images are gathered, decoded on all cores, and appended in the order of rows.
  */
+#include "list_images.h"
 #include "list_names.h"
 #include "list_records.h"
 #include "list_splits.h"
@@ -14,27 +15,39 @@ struct list {
     const struct format_host *host;
     struct list_columns columns;
     struct list_splits splits;
-    struct survey survey;
-    struct image_plan plan;
-    struct image_names names;
+    struct survey surveys[LIST_IMAGES];
+    struct list_plan plans[LIST_IMAGES];
     struct list_records records;
 };
 
 /* -------------------------------------------------------------------------------------------------- survey */
 
+/* The image or mask of a row. Reading it for its record will tell what is wrong with it. */
+static apl_status survey_image(struct list *l, size_t file, unsigned k, const char *path, apl_error *err)
+{
+    struct list_record *spare = l->records.records;
+    struct buffer *bytes = &spare[0].images[0].made.bytes;
+    struct image_decoder *decoder = image_maker_decoder(l->records.makers[0]);
+    bool mask = l->columns.images[k].mask;
+    apl_error damage;
+    if ((!mask && !survey_wants(&l->surveys[k], l->host, path)) ||
+        l->host->read_beside(l->host->user, file, path, bytes, &damage) != APL_OK)
+        return APL_OK;
+    if (mask)
+        return mask_survey_take(&l->surveys[k], &l->host->images, decoder, bytes, err);
+    struct cursor cursor = cursor_over(bytes->data, bytes->size);
+    const struct format_member m = {path, "", bytes->size, &cursor};
+    return survey_take(&l->surveys[k], l->host, decoder, &m, &spare[1].images[0].made.bytes, err);
+}
+
 static apl_status survey_row(struct list *l, size_t file, struct list_file *f, apl_error *err)
 {
-    struct made_image *made = &l->records.records[0].made;
     struct cell cell;
-    apl_error damage;
-    TRY(list_cell(&l->columns, f, (unsigned)l->columns.image, &cell, err));
-    if (!survey_wants(&l->survey, l->host, cell.text) ||
-        l->host->read_beside(l->host->user, file, cell.text, &made->bytes, &damage) != APL_OK)
-        return APL_OK; /* reading it for its record will tell */
-    struct cursor cursor = cursor_over(made->bytes.data, made->bytes.size);
-    const struct format_member m = {cell.text, "", made->bytes.size, &cursor};
-    return survey_take(&l->survey, l->host, image_maker_decoder(l->records.makers[0]), &m,
-                       &l->records.records[1].made.bytes, err);
+    for (unsigned k = 0; k < l->columns.image_count; k++) {
+        TRY(list_cell(&l->columns, f, l->columns.images[k].column, &cell, err));
+        TRY(survey_image(l, file, k, cell.text, err));
+    }
+    return APL_OK;
 }
 
 /* Reads the table for the images alone. */
@@ -47,11 +60,21 @@ static apl_status survey_images(struct list *l, apl_error *err)
             status = survey_row(l, i, &f, err);
         TRY(list_end(&l->columns, &f, status, err));
     }
-    l->plan = survey_plan(&l->survey, l->host);
+    for (unsigned k = 0; k < l->columns.image_count; k++)
+        l->plans[k].plan = l->columns.images[k].mask ? mask_plan(&l->surveys[k], &l->host->images)
+                                                     : survey_plan(&l->surveys[k], l->host);
     return APL_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------- schema */
+
+static bool describes_images(const struct list *l, unsigned i)
+{
+    for (unsigned k = 0; k < l->columns.image_count; k++)
+        if (list_describes_image(&l->columns, &l->plans[k].names, i))
+            return true;
+    return false;
+}
 
 /*
  * What is known of an image belongs to the target; without images, all but the label is input. The index of a data frame is neither: as an
@@ -59,7 +82,7 @@ static apl_status survey_images(struct list *l, apl_error *err)
  */
 static apl_role column_role(const struct list *l, unsigned i)
 {
-    if (list_describes_images(&l->columns, &l->names, i))
+    if (describes_images(l, i))
         return APL_NAME;
     if ((int)i == l->columns.label)
         return APL_TARGET;
@@ -78,16 +101,36 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
     return names ? apl_writer_set_classes(l->records.writer, c->name, names, count, err) : APL_OK;
 }
 
+static apl_status add_image_field(struct list *l, unsigned k, apl_error *err)
+{
+    return image_fields_add(l->records.writer, &l->plans[k].names, &l->plans[k].plan,
+                            l->host->options->keep_files, err);
+}
+
+/* What is beside an image. */
+static apl_status add_fields_beside(struct list *l, unsigned image, apl_error *err)
+{
+    return image_fields_add_beside(l->records.writer, &l->plans[image].names, &l->plans[image].plan, err);
+}
+
+/* The first image, the columns in their order, and what is beside each image. */
 static apl_status add_fields(struct list *l, apl_error *err)
 {
     if (list_has_images(&l->columns))
-        TRY(image_fields_add(l->records.writer, &l->names, &l->plan, l->host->options->keep_files, err));
-    for (unsigned i = 0; i < l->columns.count; i++)
+        TRY(add_image_field(l, 0, err));
+    for (unsigned i = 0; i < l->columns.count; i++) {
+        int image = list_image_of(&l->columns, i);
+        if (image > 0)
+            TRY(add_image_field(l, (unsigned)image, err));
         if (list_is_value(&l->columns, i))
             TRY(add_value_field(l, i, err));
-    if (!list_has_images(&l->columns))
-        return APL_OK;
-    return image_fields_add_beside(l->records.writer, &l->names, &l->plan, err);
+    }
+    if (list_has_images(&l->columns))
+        TRY(add_fields_beside(l, 0, err));
+    for (unsigned i = 0; i < l->columns.count; i++)
+        if (list_image_of(&l->columns, i) > 0)
+            TRY(add_fields_beside(l, (unsigned)list_image_of(&l->columns, i), err));
+    return APL_OK;
 }
 
 /* ------------------------------------------------------------ reading */
@@ -175,9 +218,13 @@ static apl_status read_list(void *state, apl_error *err)
     struct list *l = state;
     uint32_t member = 0, files = (uint32_t)l->host->file_count;
     TRY(list_columns_read(&l->columns, err));
+    TRY(list_images_find(&l->columns, err));
+    TRY(list_columns_decide(&l->columns, err));
+    list_images_tell(&l->columns);
     TRY(list_splits_find(&l->splits, &l->columns, err));
     TRY(count_splits(l, err));
-    list_name_images(&l->columns, &l->names);
+    for (unsigned k = 0; k < l->columns.image_count; k++)
+        list_name_images(&l->columns, k, &l->plans[k].names);
     if (list_has_images(&l->columns))
         TRY(survey_images(l, err));
     TRY(l->host->writer(l->host->user, &l->records.writer, err));
@@ -226,11 +273,10 @@ static apl_status open_table_list(const struct format_host *host, void **state, 
     if (!l)
         return fail_nomem(err);
     l->host = l->columns.host = host;
-    l->columns.split = l->columns.image = l->columns.label = -1;
+    l->columns.split = l->columns.label = -1;
     l->records.host = host;
     l->records.columns = &l->columns;
-    l->records.plan = &l->plan;
-    l->records.names = &l->names;
+    l->records.plans = l->plans;
     apl_status status = list_records_open(&l->records, err);
     if (status != APL_OK) {
         close_list(l);

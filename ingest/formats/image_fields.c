@@ -10,8 +10,8 @@ apl_status image_fields_add(apl_writer *writer, const struct image_names *names,
 {
     const int64_t fixed[3] = {plan->shape[0], plan->shape[1], plan->shape[2]};
     if (!plan->keep)
-        return apl_writer_add_field(writer, names->image, plan->bits == 16 ? APL_U16 : APL_U8, APL_INPUT, 3,
-                                    plan->fixed ? fixed : any, err);
+        return apl_writer_add_field(writer, names->image, plan->bits == 16 ? APL_U16 : APL_U8,
+                                    plan->mask ? APL_TARGET : APL_INPUT, 3, plan->fixed ? fixed : any, err);
     TRY(apl_writer_add_field(writer, names->image, APL_U8, APL_INPUT, 1, any, err));
     TRY(apl_writer_set_media(writer, names->image, "image/jpeg", err));
     return keep_files ? APL_OK : apl_writer_set_indexed(writer, names->image, err);

@@ -1,5 +1,5 @@
-/* The fields that images become in a store, and their values: the image, then, behind others of the format, its path, its shape and,
- * of images that were decoded though some should be turned, its orientation. */
+/* The fields that images become in a store, and their values: the image (an input) or mask (a target), then, behind others of the
+ * format, its path, its shape and, of images that were decoded though some should be turned, its orientation. */
 #ifndef IMAGE_FIELDS_H
 #define IMAGE_FIELDS_H
 

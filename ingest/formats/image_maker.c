@@ -34,7 +34,9 @@ const char *image_remark_text(enum image_remark remark)
         [REMARK_NO_ALPHA] = "images whose alpha was left out",
         [REMARK_SIDEWAYS] = "images that their EXIF says to turn, which was not done (--orient does)",
         [REMARK_FIRST] = "images of several frames or pages, only the first of which was stored",
-        [REMARK_PROFILE] = "images with a colour profile, which was not applied"};
+        [REMARK_PROFILE] = "images with a colour profile, which was not applied",
+        [REMARK_MASK_RESIZED] = "masks resized, by nearest neighbour",
+        [REMARK_MASK_TURNED] = "masks turned like their images"};
     return texts[remark];
 }
 
@@ -65,6 +67,11 @@ void image_maker_free(struct image_maker *m)
 struct image_decoder *image_maker_decoder(const struct image_maker *m)
 {
     return m->decoder;
+}
+
+struct scratch *image_maker_spare(struct image_maker *m)
+{
+    return &m->spare;
 }
 
 void image_free(struct made_image *image)
@@ -126,8 +133,9 @@ static apl_status check_jpeg(struct jpeg_decoder *d, const struct image_rules *r
     if (rules->baseline && info.progressive)
         TRY(make_baseline(d, unchecked, image, &info, err));
     image->shape[0] = info.components;
-    image->shape[1] = info.height;
-    image->shape[2] = info.width;
+    image->shape[1] = image->height = info.height;
+    image->shape[2] = image->width = info.width;
+    image->turned = 1;
     TRY(jpeg_decoder_probe(d, image->bytes.data, image->bytes.size, &info, err));
     tell_orientation(image, info.orientation);
     return APL_OK;
@@ -149,11 +157,23 @@ static void narrow(struct made_image *image)
     image->remarks[REMARK_NARROWED] = true;
 }
 
-/* What only a large image needs is not kept for the next. */
 static void release_large(struct scratch *memory)
 {
     if (memory->size > KEPT_SAMPLES)
         scratch_free(memory);
+}
+
+void image_begin_samples(struct made_image *image)
+{
+    if (image->samples.planes.size > KEPT_SAMPLES)
+        raster_free(&image->samples);
+}
+
+void image_maker_release(struct image_maker *m)
+{
+    release_large(&m->spare);
+    release_large(&m->resizer.samples);
+    release_large(&m->resizer.values);
 }
 
 /* Turns and scales what was decoded. */
@@ -170,9 +190,7 @@ static apl_status shape_samples(struct image_maker *m, const struct image_rules 
         TRY(raster_resize(s, &m->resizer, height, width, err));
         image->remarks[REMARK_RESIZED] = true;
     }
-    release_large(&m->spare);
-    release_large(&m->resizer.samples);
-    release_large(&m->resizer.values);
+    image_maker_release(m);
     return APL_OK;
 }
 
@@ -180,11 +198,13 @@ static apl_status take_samples(struct image_maker *m, const struct image_plan *p
                                struct image_info *info, apl_error *err)
 {
     struct raster *s = &image->samples;
-    if (s->planes.size > KEPT_SAMPLES)
-        raster_free(s);
+    image_begin_samples(image);
     TRY(image_decoder_read(m->decoder, image->bytes.data, image->bytes.size, info, s, err));
     if (s->bits == 16 && plan->bits == 8)
         narrow(image);
+    image->height = s->height;
+    image->width = s->width;
+    image->turned = plan->rules.orient ? (uint8_t)info->orientation : 1;
     TRY(shape_samples(m, &plan->rules, info->orientation, image, err));
     tell_orientation(image, plan->rules.orient ? 1 : info->orientation);
     image->remarks[REMARK_FIRST] = info->more;

@@ -18,6 +18,8 @@ enum image_remark {
     REMARK_FIRST,    /* the first of several frames or pages */
     REMARK_PROFILE,  /* has a colour profile, which is not applied */
     REMARK_SIDEWAYS, /* EXIF says how to turn it, which was not done */
+    REMARK_MASK_RESIZED,
+    REMARK_MASK_TURNED,
     REMARKS
 };
 
@@ -28,8 +30,10 @@ const char *image_remark_text(enum image_remark remark);
 struct made_image {
     struct buffer bytes; /* the file; of a plan that keeps, what is to be stored */
     struct raster samples;
-    uint32_t shape[3];   /* channels, height, width of what is stored */
-    uint8_t orientation; /* that is left, 1 ... 8 */
+    uint32_t shape[3];      /* channels, height, width of what is stored */
+    uint8_t orientation;    /* that is left, 1 ... 8 */
+    uint32_t height, width; /* of the file, as it lies */
+    uint8_t turned;         /* by which orientation it was made upright; 1: it lies as it did */
     bool remarks[REMARKS];
 };
 
@@ -42,6 +46,13 @@ void image_maker_free(struct image_maker *m);
 
 /* Its decoder, for the maker's thread. */
 struct image_decoder *image_maker_decoder(const struct image_maker *m);
+
+/* Memory of the maker's thread, for whoever changes samples. */
+struct scratch *image_maker_spare(struct image_maker *m);
+
+/* Memory that only a large image needed is not kept for the next: before samples are made, and after. */
+void image_begin_samples(struct made_image *image);
+void image_maker_release(struct image_maker *m);
 
 /* Bytes that the image will take in memory; 0: not known. Reads the header. */
 size_t image_maker_need(struct image_maker *m, const struct image_plan *plan, const struct made_image *image);

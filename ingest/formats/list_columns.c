@@ -62,7 +62,7 @@ apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned
 
 /* ------------------------------------------------------------------------------------------------- columns */
 
-static int find_column(const struct list_columns *l, const char *name)
+int list_find_column(const struct list_columns *l, const char *name)
 {
     for (unsigned i = 0; i < l->count; i++)
         if (strcmp(l->columns[i].name, name) == 0)
@@ -96,7 +96,7 @@ static apl_status take_given(const struct list_columns *l, struct column *c, apl
 
 static apl_status meet_column(struct list_columns *l, const char *name, apl_error *err)
 {
-    if (find_column(l, name) >= 0)
+    if (list_find_column(l, name) >= 0)
         return APL_OK;
     if (l->count == ROWS_COLUMNS)
         return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u columns", l->host->source, ROWS_COLUMNS);
@@ -137,7 +137,7 @@ static apl_status check_header(const struct list_columns *l, const struct list_f
             return fail(err, APL_E_SOURCE, "%s: has no column %s, which %s has", is->path, l->columns[i].name,
                         l->host->files[0].path);
     for (unsigned i = 0; file > 0 && kind != ROWS_JSON && i < rows_columns(f->rows); i++)
-        if (find_column(l, rows_name(f->rows, i)) < 0)
+        if (list_find_column(l, rows_name(f->rows, i)) < 0)
             return fail(err, APL_E_SOURCE, "%s: has a column %s, which %s has not", is->path,
                         rows_name(f->rows, i), l->host->files[0].path);
     return APL_OK;
@@ -156,8 +156,8 @@ static apl_status read_list_file(struct list_columns *l, size_t file, apl_error 
 
 /* ------------------------------------------------------------------------------------------------- deciding */
 
-static apl_status no_column(const struct list_columns *l, const char *name, const char *option,
-                            apl_error *err)
+apl_status list_lacks_column(const struct list_columns *l, const char *name, const char *option,
+                             apl_error *err)
 {
     char shown[64], all[200] = "";
     size_t used = 0;
@@ -168,48 +168,19 @@ static apl_status no_column(const struct list_columns *l, const char *name, cons
                 option, all);
 }
 
-/* Are all of its cells names of images? */
-static bool is_of_images(const struct list_columns *l, unsigned i)
-{
-    return l->rows > 0 && l->columns[i].images == l->rows;
-}
-
-static apl_status find_image(struct list_columns *l, apl_error *err)
-{
-    static const char *const usual[] = {"image",      "path",     "file", "file_name", "filename",
-                                        "image_path", "filepath", "img",  NULL};
-    const char *asked = l->host->options->image_column;
-    l->image = asked ? find_column(l, asked) : -1;
-    if (asked)
-        return l->image < 0 ? no_column(l, asked, "--image", err) : APL_OK;
-    for (unsigned i = 0; usual[i] && l->image < 0; i++) {
-        int at = find_column(l, usual[i]);
-        if (at >= 0 && is_of_images(l, (unsigned)at))
-            l->image = at;
-    }
-    if (l->image >= 0)
-        return APL_OK;
-    for (unsigned i = 0; i < l->count; i++) {
-        if (!is_of_images(l, i))
-            continue;
-        if (l->image >= 0)
-            return fail(err, APL_E_SOURCE,
-                        "%s: columns %s and %s both name images: --image says which are to be read",
-                        l->host->source, l->columns[l->image].name, l->columns[i].name);
-        l->image = (int)i;
-    }
-    return APL_OK;
-}
-
 static apl_status find_label_column(struct list_columns *l, apl_error *err)
 {
     const char *asked = l->host->options->label_column;
-    l->label = find_column(l, asked ? asked : "label");
+    l->label = list_find_column(l, asked ? asked : "label");
     if (l->label < 0 && asked)
-        return no_column(l, asked, "--label", err);
-    if (l->label >= 0 && l->label == l->image)
-        return fail(err, APL_E_INVALID, "%s: column %s cannot be both image and label", l->host->source,
-                    l->columns[l->image].name);
+        return list_lacks_column(l, asked, "--label", err);
+    int image = l->label < 0 ? -1 : list_image_of(l, (unsigned)l->label);
+    if (!asked && image >= 0 &&
+        (image > 0 || l->images[image].mask)) /* a mask called so is no label of its record */
+        l->label = image = -1;
+    if (image >= 0)
+        return fail(err, APL_E_INVALID, "%s: column %s cannot be both %s and label", l->host->source,
+                    l->columns[l->label].name, l->images[image].mask ? "mask" : "image");
     if (l->label < 0)
         return APL_OK;
     apl_status status = column_decide_label(&l->columns[l->label], err);
@@ -222,12 +193,12 @@ static apl_status find_label_column(struct list_columns *l, apl_error *err)
 static apl_status find_split_column(struct list_columns *l, apl_error *err)
 {
     size_t count = 0;
-    l->split = find_column(l, "split");
+    l->split = list_find_column(l, "split");
     if (l->split < 0)
         return APL_OK;
     struct column *c = &l->columns[l->split];
     if (c->given || c->kinds[CELL_TEXT] != l->rows || !c->names || l->split == l->label ||
-        l->split == l->image) {
+        list_image_of(l, (unsigned)l->split) >= 0) {
         l->split = -1;
         return APL_OK;
     }
@@ -286,34 +257,6 @@ static void tell_of_kinds(const struct list_columns *l, const struct column *c)
     l->host->notice(l->host->user, "", text);
 }
 
-/* Masks, for example: text where images were expected is worth a line. */
-static void tell_of_more_images(const struct list_columns *l, const struct column *c)
-{
-    char text[3 * APL_MAX_NAME + 256];
-    if (l->image < 0 || c == &l->columns[l->image] || c->given || c->images < l->rows)
-        return;
-    snprintf(
-        text, sizeof text,
-        "column %s names images too, and becomes text: a table has one column of images, here %s; convert() "
-        "in Python stores several, and masks as types={\"%s\": \"mask\"}",
-        c->name, l->columns[l->image].name, c->name);
-    l->host->notice(l->host->user, "", text);
-}
-
-/* A cell that is empty, or names none, leaves a store without images: worth a line. */
-static void tell_of_images(const struct list_columns *l, const struct column *c)
-{
-    char text[2 * APL_MAX_NAME + 256];
-    if (l->image >= 0 || c->given || c->images < l->rows - c->images)
-        return;
-    snprintf(text, sizeof text,
-             "column %s: %" PRIu64 " of %" PRIu64
-             " cells name images, so all of it is text; --image %s reads them, and refuses "
-             "the others, which --skip-bad leaves out",
-             c->name, c->images, l->rows, c->name);
-    l->host->notice(l->host->user, "", text);
-}
-
 /* A single column of several names was parted by something else. */
 static void tell_of_separators(const struct list_columns *l)
 {
@@ -332,8 +275,8 @@ static apl_status check_given(const struct list_columns *l, apl_error *err)
         const char *type = l->host->options->column_types[i], *equals = strrchr(type, '=');
         char name[APL_MAX_NAME + 1];
         snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - type) : (int)sizeof name, type);
-        if (find_column(l, name) < 0)
-            return no_column(l, name, "--type", err);
+        if (list_find_column(l, name) < 0)
+            return list_lacks_column(l, name, "--type", err);
     }
     return APL_OK;
 }
@@ -364,8 +307,12 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
     for (unsigned i = 0; i < l->count; i++)
         count_missing(l, &l->columns[i]);
     tell_of_separators(l);
+    return APL_OK;
+}
+
+apl_status list_columns_decide(struct list_columns *l, apl_error *err)
+{
     TRY(check_given(l, err));
-    TRY(find_image(l, err));
     TRY(find_label_column(l, err));
     TRY(find_split_column(l, err));
     for (unsigned i = 0; i < l->count; i++) {
@@ -374,8 +321,6 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
         column_decide(&l->columns[i]);
         tell_of_text(l, &l->columns[i]);
         tell_of_kinds(l, &l->columns[i]);
-        tell_of_images(l, &l->columns[i]);
-        tell_of_more_images(l, &l->columns[i]);
     }
     return APL_OK;
 }

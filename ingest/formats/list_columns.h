@@ -5,28 +5,53 @@
 #include "column.h"
 
 #define LIST_SPLITS 64u
+#define LIST_IMAGES 16u /* columns of images and masks, of which each becomes two to four fields */
+
+/* A column of paths of images, or of masks. */
+struct list_image {
+    unsigned column;
+    bool mask;
+};
 
 struct list_columns {
     const struct format_host *host;
     struct column columns[ROWS_COLUMNS];
     unsigned count;
     uint64_t rows;
-    uint64_t *file_rows;     /* of each file */
-    int image, label, split; /* columns; -1: none */
-    bool indexed;            /* the column index came without a name: it numbers the rows */
+    uint64_t *file_rows;                   /* of each file */
+    struct list_image images[LIST_IMAGES]; /* images, the one called image first; then masks */
+    unsigned image_count;
+    int label, split; /* columns; -1: none */
+    bool indexed;     /* the column index came without a name: it numbers the rows */
 };
 
-/* Does a column hold paths of images? */
+/* Does a column hold paths of images or masks? */
 static inline bool list_has_images(const struct list_columns *l)
 {
-    return l->image >= 0;
+    return l->image_count > 0;
+}
+
+/* Which of the images a column is; -1: none. */
+static inline int list_image_of(const struct list_columns *l, unsigned i)
+{
+    for (unsigned k = 0; k < l->image_count; k++)
+        if (l->images[k].column == i)
+            return (int)k;
+    return -1;
 }
 
 /* Columns that become fields of their own. */
 static inline bool list_is_value(const struct list_columns *l, unsigned i)
 {
-    return (int)i != l->image && (int)i != l->split;
+    return list_image_of(l, i) < 0 && (int)i != l->split;
 }
+
+/* The column of that name, or -1. */
+int list_find_column(const struct list_columns *l, const char *name);
+
+/* The error that a column which an option names is not there. */
+apl_status list_lacks_column(const struct list_columns *l, const char *name, const char *option,
+                             apl_error *err);
 
 /* How the file's rows are written, by its name: .csv, .tsv, .tab, .jsonl, .ndjson. false: it is no list. */
 bool list_kind(const char *name, enum rows_kind *kind);
@@ -45,8 +70,9 @@ apl_status list_end(const struct list_columns *l, struct list_file *f, apl_statu
 apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,
                      apl_error *err);
 
-/* Reads all files, and decides. */
+/* Reads all files; and, once it is known which columns are of images (list_images_find()), decides what the others are. */
 apl_status list_columns_read(struct list_columns *l, apl_error *err);
+apl_status list_columns_decide(struct list_columns *l, apl_error *err);
 void list_columns_free(struct list_columns *l);
 
 #endif

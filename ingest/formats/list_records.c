@@ -8,6 +8,18 @@
 
 #define GATHER_BYTES ((size_t)16 << 20) /* of files and samples, unless one image has more */
 
+/* The image or mask of a column; masks come after the image that they belong to. */
+static apl_status make_one(const struct list_records *l, struct image_maker *maker, struct list_record *r,
+                           unsigned k)
+{
+    const struct list_made *first = &r->images[0];
+    const struct masked_image image = {&first->made, &first->path};
+    if (!l->columns->images[k].mask)
+        return image_make(maker, &l->plans[k].plan, l->host->unchecked, &r->images[k].made, &r->error);
+    return mask_make(maker, &l->plans[k].plan, l->columns->images[0].mask ? NULL : &image, &r->images[k].made,
+                     &r->error);
+}
+
 static apl_status make_record(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct list_records *l = context;
@@ -16,49 +28,75 @@ static apl_status make_record(void *context, unsigned worker, size_t task, apl_e
         return APL_OK;
     if (!l->makers[worker] && !(l->makers[worker] = image_maker_new()))
         return fail_nomem(err);
-    r->status = image_make(l->makers[worker], l->plan, l->host->unchecked, &r->made, &r->error);
+    for (unsigned k = 0; k < l->columns->image_count && r->status == APL_OK; k++) {
+        r->column = l->columns->images[k].column;
+        r->status = make_one(l, l->makers[worker], r, k);
+    }
     if (r->status == APL_E_NOMEM)
         *err = r->error;
     return r->status == APL_E_NOMEM ? APL_E_NOMEM : APL_OK;
 }
 
-static apl_status append_record_of(struct list_records *l, const struct list_record *r, apl_error *err)
+/* The first image, then a value for each other column, in their order: see add_fields(). */
+static unsigned put_values(const struct list_records *l, const struct list_record *r,
+                           const struct image_values *images, apl_value *values)
 {
-    apl_value values[APL_MAX_FIELDS];
     unsigned n = 0;
-    struct image_values v = {.count = 0};
-    if (list_has_images(l->columns)) {
-        image_values_of(&v, l->names, l->plan, &r->made, &r->path);
-        values[n++] = v.image;
-    }
+    if (list_has_images(l->columns))
+        values[n++] = images[0].image;
     for (unsigned i = 0; i < l->columns->count; i++) {
         const struct column *c = &l->columns->columns[i];
         bool varies = c->ndim > 0 && (c->shape[0] < 0 || (c->ndim == 2 && c->shape[1] < 0));
+        int image = list_image_of(l->columns, i);
+        if (image > 0)
+            values[n++] = images[image].image;
         if (list_is_value(l->columns, i))
             values[n++] = (apl_value){r->values.size ? r->values.data + r->begins[i] : NULL,
                                       varies ? r->shapes[i] : NULL};
     }
-    for (unsigned i = 0; i < v.count; i++)
-        values[n++] = v.beside[i];
-    for (unsigned i = 0; i < REMARKS; i++)
-        l->remarks[i] += r->made.remarks[i];
+    return n;
+}
+
+/* The fields beside an image. */
+static unsigned put_beside(const struct image_values *image, apl_value *values)
+{
+    for (unsigned i = 0; i < image->count; i++)
+        values[i] = image->beside[i];
+    return image->count;
+}
+
+static apl_status append_record_of(struct list_records *l, const struct list_record *r, apl_error *err)
+{
+    apl_value values[APL_MAX_FIELDS];
+    struct image_values images[LIST_IMAGES];
+    for (unsigned k = 0; k < l->columns->image_count; k++) {
+        const struct list_made *m = &r->images[k];
+        image_values_of(&images[k], &l->plans[k].names, &l->plans[k].plan, &m->made, &m->path);
+        for (unsigned i = 0; i < REMARKS; i++)
+            l->remarks[i] += m->made.remarks[i];
+    }
+    unsigned n = put_values(l, r, images, values);
+    if (list_has_images(l->columns))
+        n += put_beside(&images[0], values + n);
+    for (unsigned i = 0; i < l->columns->count; i++)
+        if (list_image_of(l->columns, i) > 0)
+            n += put_beside(&images[list_image_of(l->columns, i)], values + n);
     l->appended++;
     return l->host->append(l->host->user, values, err);
 }
 
-/* A row that is bad in itself. */
+/* A row that is bad in itself. What an image is, its path says, and of other cells their column. */
 static apl_status leave_row_out(struct list_records *l, const struct list_record *r, apl_error *err)
 {
     char where[1600], path[600] = "", file[300];
     const char *name = l->host->files[r->file].name;
-    if (r->column < 0 && r->path.size > 0)
-        printable(path, sizeof path, (const char *)r->path.data, r->path.size);
+    int image = list_image_of(l->columns, r->column);
+    const struct buffer *is = image < 0 ? NULL : &r->images[image].path;
+    if (is && is->size > 0)
+        printable(path, sizeof path, (const char *)is->data, is->size);
     printable(file, sizeof file, name, strlen(name));
-    snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row,
-             r->column >= 0 ? ", column "
-             : *path        ? ": "
-                            : "",
-             r->column >= 0 ? l->columns->columns[r->column].name : path);
+    snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row, *path ? ": " : ", column ",
+             *path ? path : l->columns->columns[r->column].name);
     return l->host->bad(l->host->user, where, &r->error, err);
 }
 
@@ -81,16 +119,18 @@ apl_status list_records_flush(struct list_records *l, apl_error *err)
 
 /* ------------------------------------------------------------ gathering */
 
-static apl_status take_image(struct list_records *l, struct list_record *r, const struct cell *cell)
+static apl_status take_image(struct list_records *l, struct list_record *r, unsigned k,
+                             const struct cell *cell)
 {
-    r->path.size = 0;
+    struct list_made *m = &r->images[k];
+    m->path.size = 0;
     if (cell->length > 0)
-        buffer_put(&r->path, cell->text, cell->length);
-    if (r->path.failed)
+        buffer_put(&m->path, cell->text, cell->length);
+    if (m->path.failed)
         return fail_nomem(&r->error);
-    apl_status status = l->host->read_beside(l->host->user, r->file, cell->text, &r->made.bytes, &r->error);
+    apl_status status = l->host->read_beside(l->host->user, r->file, cell->text, &m->made.bytes, &r->error);
     if (status == APL_OK)
-        l->gathered_bytes += r->made.bytes.size + image_maker_need(l->makers[0], l->plan, &r->made);
+        l->gathered_bytes += m->made.bytes.size + image_maker_need(l->makers[0], &l->plans[k].plan, &m->made);
     return status;
 }
 
@@ -99,14 +139,14 @@ static apl_status take_cell_of(struct list_records *l, struct list_record *r, st
                                apl_error *err)
 {
     struct cell cell;
+    int image = list_image_of(l->columns, i);
     TRY(list_cell(l->columns, f, i, &cell, err));
-    if ((int)i == l->columns->image) {
-        r->status = take_image(l, r, &cell);
+    r->column = i;
+    if (image >= 0) {
+        r->status = take_image(l, r, (unsigned)image, &cell);
     } else if (list_is_value(l->columns, i)) {
         r->begins[i] = r->values.size;
         r->status = column_value(&l->columns->columns[i], &cell, &r->values, r->shapes[i], &r->error);
-        if (r->status != APL_OK)
-            r->column = (int)i;
     }
     if (r->status == APL_E_NOMEM)
         return fail_nomem(err);
@@ -119,8 +159,7 @@ apl_status list_records_gather(struct list_records *l, size_t file, struct list_
     r->file = file;
     r->row = rows_number(f->rows);
     r->status = APL_OK;
-    r->column = -1;
-    r->values.size = r->path.size = 0;
+    r->values.size = 0;
     for (unsigned i = 0; i < l->columns->count && r->status == APL_OK; i++)
         TRY(take_cell_of(l, r, f, i, err));
     l->gathered_bytes += r->values.size;
@@ -139,8 +178,10 @@ apl_status list_records_open(struct list_records *l, apl_error *err)
 void list_records_free(struct list_records *l)
 {
     for (unsigned i = 0; i < GATHER_ROWS; i++) {
-        image_free(&l->records[i].made);
-        buffer_free(&l->records[i].path);
+        for (unsigned k = 0; k < LIST_IMAGES; k++) {
+            image_free(&l->records[i].images[k].made);
+            buffer_free(&l->records[i].images[k].path);
+        }
         buffer_free(&l->records[i].values);
     }
     for (unsigned i = 0; l->makers && i < l->threads; i++)

@@ -4,27 +4,36 @@
 
 #include "image_fields.h"
 #include "list_columns.h"
+#include "mask_maker.h"
 
 #define GATHER_ROWS 64u
 
+/* How a column of images or masks is stored. */
+struct list_plan {
+    struct image_plan plan;
+    struct image_names names;
+};
+
 /* A row on its way. */
 struct list_record {
-    struct made_image made;
-    struct buffer path, values; /* of all columns, one after another */
+    struct list_made {
+        struct made_image made;
+        struct buffer path;
+    } images[LIST_IMAGES];
+    struct buffer values; /* of all columns, one after another */
     size_t begins[ROWS_COLUMNS];
     int64_t shapes[ROWS_COLUMNS][2];
     size_t file;
     uint64_t row;
-    apl_status status; /* what came of the row, or of making its image */
+    apl_status status; /* what came of the row, or of making its images */
     apl_error error;
-    int column; /* where the error is; -1: in the image */
+    unsigned column; /* where the error is */
 };
 
 struct list_records {
     const struct format_host *host;
     const struct list_columns *columns;
-    const struct image_plan *plan;
-    const struct image_names *names;
+    const struct list_plan *plans; /* of each column of images */
     apl_writer *writer;
     unsigned threads;
     struct image_maker **makers; /* of each thread; the first is there from the beginning */
@@ -34,7 +43,7 @@ struct list_records {
     uint64_t appended, remarks[REMARKS];
 };
 
-/* The host is set; columns, plan, names and writer are by the first row. Freed also where it fails. */
+/* The host is set; columns, plans and writer are by the first row. Freed also where it fails. */
 apl_status list_records_open(struct list_records *l, apl_error *err);
 void list_records_free(struct list_records *l);
 

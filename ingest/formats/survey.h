@@ -10,6 +10,7 @@
 
 /* How the images of a store lie in it. */
 struct image_plan {
+    bool mask;         /* numbers of classes: see mask_maker.h */
     bool keep;         /* as JPEG files; those that are such and that no rule changes as they are */
     bool fixed;        /* else: all have this shape: channels, height, width */
     uint32_t shape[3]; /* of those that are decoded */

@@ -61,11 +61,12 @@ void image_decoder_free(struct image_decoder *d)
     free(d);
 }
 
+/* info->numbers: they are asked for. */
 static apl_status read_kind(struct image_decoder *d, const uint8_t *bytes, size_t size,
                             struct image_info *info, struct raster *samples, apl_error *err)
 {
     const char *kind = image_kind(bytes, size);
-    *info = (struct image_info){.bits = 8, .orientation = 1};
+    *info = (struct image_info){.bits = 8, .orientation = 1, .numbers = info->numbers};
     if (size == 0)
         return fail(err, APL_E_SOURCE, "is empty");
     if (!kind)
@@ -86,15 +87,49 @@ static apl_status read_kind(struct image_decoder *d, const uint8_t *bytes, size_
 apl_status image_decoder_probe(struct image_decoder *d, const uint8_t *bytes, size_t size,
                                struct image_info *info, apl_error *err)
 {
+    info->numbers = false;
     return read_kind(d, bytes, size, info, NULL, err);
 }
 
-apl_status image_decoder_read(struct image_decoder *d, const uint8_t *bytes, size_t size,
-                              struct image_info *info, struct raster *samples, apl_error *err)
+/* The decoder's memory is lent to the samples. */
+static apl_status read_samples(struct image_decoder *d, const uint8_t *bytes, size_t size,
+                               struct image_info *info, struct raster *samples, apl_error *err)
 {
     samples->work = d->work;
     apl_status status = read_kind(d, bytes, size, info, samples, err);
     d->work = samples->work;
     samples->work = (struct scratch){NULL, 0};
     return status;
+}
+
+apl_status image_decoder_read(struct image_decoder *d, const uint8_t *bytes, size_t size,
+                              struct image_info *info, struct raster *samples, apl_error *err)
+{
+    info->numbers = false;
+    return read_samples(d, bytes, size, info, samples, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- numbers */
+
+apl_status image_decoder_probe_numbers(struct image_decoder *d, const uint8_t *bytes, size_t size,
+                                       struct image_info *info, apl_error *err)
+{
+    const char *kind = image_kind(bytes, size);
+    if (kind && strcmp(kind, "JPEG") == 0)
+        return fail(err, APL_E_SOURCE,
+                    "is a JPEG, which changes the numbers of a mask: PNG, TIFF, GIF, BMP and PGM keep them");
+    info->numbers = true;
+    TRY(read_kind(d, bytes, size, info, NULL, err));
+    if (info->channels != 1)
+        return fail(err, APL_E_SOURCE,
+                    "is %s, and a mask has a palette or is grey, so that its pixels are numbers",
+                    info->channels == 2 ? "grey with alpha" : "in colour");
+    return APL_OK;
+}
+
+apl_status image_decoder_read_numbers(struct image_decoder *d, const uint8_t *bytes, size_t size,
+                                      struct image_info *info, struct raster *samples, apl_error *err)
+{
+    TRY(image_decoder_probe_numbers(d, bytes, size, info, err));
+    return read_samples(d, bytes, size, info, samples, err);
 }

@@ -19,4 +19,11 @@ apl_status image_decoder_probe(struct image_decoder *d, const uint8_t *bytes, si
 apl_status image_decoder_read(struct image_decoder *d, const uint8_t *bytes, size_t size,
                               struct image_info *info, struct raster *samples, apl_error *err);
 
+/* The same of an image whose pixels are numbers, not colours: indices of a palette and levels of grey as the file has them, of 8 bits or
+ * 16, in one channel. APL_E_SOURCE: it has none, or not exactly. */
+apl_status image_decoder_probe_numbers(struct image_decoder *d, const uint8_t *bytes, size_t size,
+                                       struct image_info *info, apl_error *err);
+apl_status image_decoder_read_numbers(struct image_decoder *d, const uint8_t *bytes, size_t size,
+                                      struct image_info *info, struct raster *samples, apl_error *err);
+
 #endif

@@ -93,6 +93,8 @@ static apl_status take_bmp_header(const uint8_t *bytes, size_t size, struct bmp 
         return bad_bmp("a damaged header", err);
     TRY(check_bmp(bmp, err));
     info->channels = bmp->mask[3] && bmp->bits > 8 ? 4 : 3;
+    if (bmp->bits <= 8 && info->numbers)
+        info->channels = 1;
     if (bmp->bits <= 8)
         TRY(take_palette(bytes, size, bmp, err));
     TRY(raster_check(info, "BMP", size, 8, err));
@@ -147,11 +149,16 @@ apl_status image_bmp_read(const uint8_t *bytes, size_t size, struct image_info *
         return fail_nomem(err);
     for (uint32_t k = 0; k < info->height; k++) {
         const uint8_t *from = bytes + bmp.offset + (size_t)k * bmp_row_bytes(&bmp, info->width);
+        uint32_t y = bmp.top_down ? k : info->height - 1 - k;
+        if (info->channels == 1) {
+            raster_take_packed(samples, y, 0, from, info->width, bmp.bits);
+            continue;
+        }
         if (bmp.bits > 8)
             take_pixels(&bmp, info, from, row);
         else if (!take_indices(&bmp, info, from, row))
             return bad_bmp("a colour that its palette lacks", err);
-        raster_take_row(samples, bmp.top_down ? k : info->height - 1 - k, row, info->channels);
+        raster_take_row(samples, y, row, info->channels);
     }
     return APL_OK;
 }

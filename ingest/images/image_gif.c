@@ -99,13 +99,16 @@ static apl_status take_gif_info(const struct gif *g, size_t size, struct image_i
     info->width = (uint32_t)g->file->SWidth;
     info->height = (uint32_t)g->file->SHeight;
     bool whole = frame->Width == g->file->SWidth && frame->Height == g->file->SHeight;
-    info->channels = g->transparent != NO_COLOUR || !whole ? 4 : 3;
+    info->channels = info->numbers ? 1 : g->transparent != NO_COLOUR || !whole ? 4 : 3;
     TRY(raster_check(info, "GIF", size, RATIO_MAX, err));
     if (frame->Left < 0 || frame->Top < 0 || frame->Width < 1 || frame->Height < 1 ||
         frame->Left + frame->Width > g->file->SWidth || frame->Top + frame->Height > g->file->SHeight)
         return fail(err, APL_E_CORRUPT, "GIF: a frame that goes beyond the image");
     if (!colours_of(g))
         return fail(err, APL_E_CORRUPT, "GIF: no colours");
+    if (info->numbers && !whole)
+        return fail(err, APL_E_SOURCE,
+                    "GIF: a frame that does not cover the image, which has no numbers beside it");
     return APL_OK;
 }
 
@@ -132,6 +135,10 @@ static apl_status decode_gif_row(const struct gif *g, uint32_t y, struct raster 
     uint8_t *row = s->work.data, *pixels = row + scratch_round((size_t)s->width);
     if (DGifGetLine(g->file, row, frame->Width) != GIF_OK)
         return gif_error(g, err);
+    if (s->channels == 1) { /* numbers, of a frame that covers all */
+        raster_take_row(s, y, row, 1);
+        return APL_OK;
+    }
     memset(pixels, 0, (size_t)s->width * s->channels);
     TRY(colour_row(g, row, s->channels, pixels + (size_t)frame->Left * s->channels, err));
     raster_take_row(s, y, pixels, s->channels);

@@ -43,7 +43,7 @@ static void hear_png_warning(png_structp png, png_const_charp text)
 }
 
 /* Palettes become colours; grey of fewer than 8 bits becomes 8; what is said to be transparent becomes alpha. */
-static void set_form(struct png_file *f)
+static void set_colours(struct png_file *f)
 {
     if (png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(f->png);
@@ -51,9 +51,20 @@ static void set_form(struct png_file *f)
         png_set_expand_gray_1_2_4_to_8(f->png);
     if (png_get_valid(f->png, f->info, PNG_INFO_tRNS))
         png_set_tRNS_to_alpha(f->png);
+}
+
+/* Where numbers are asked for, indices and levels of grey as they lie in the file, whatever is said to be transparent. */
+static void set_form(struct png_file *f, bool numbers)
+{
+    png_byte type = png_get_color_type(f->png, f->info);
     if (png_get_bit_depth(f->png, f->info) == 16)
         png_set_swap(f->png);
     (void)png_set_interlace_handling(f->png);
+    if (numbers && (type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY)) {
+        png_set_packing(f->png); /* a byte each, as they are */
+        png_set_check_for_invalid_index(f->png, 0);
+    } else
+        set_colours(f);
     png_read_update_info(f->png, f->info);
 }
 
@@ -103,7 +114,7 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
     info->width = png_get_image_width(f->png, f->info);
     info->height = png_get_image_height(f->png, f->info);
     TRY(raster_check(info, "PNG", size, RATIO_MAX, err));
-    set_form(f);
+    set_form(f, info->numbers);
     take_png_info(f, info);
     if (samples) {
         size_t rows = scratch_round(info->height * sizeof(png_bytep));

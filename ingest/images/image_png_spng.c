@@ -15,7 +15,8 @@
 struct png_form {
     int format, flags;
     unsigned channels, bits;
-    bool plain; /* samples of 8 bits, row by row as they lie in the file */
+    bool plain;      /* samples of 8 bits, row by row as they lie in the file */
+    unsigned packed; /* else, where not 0: one channel of so many bits, as they lie in the file */
 };
 
 static apl_status png_failed(int code, apl_error *err)
@@ -38,6 +39,17 @@ static bool has_end(const uint8_t *bytes, size_t size)
         if (memcmp(kind, "IEND", 4) == 0)
             return true;
     }
+}
+
+/* Indices and levels of grey as they lie in the file. Nothing is to become alpha: transparency says nothing of numbers. */
+static struct png_form numbers_of(const struct spng_ihdr *h)
+{
+    unsigned bits = h->bit_depth == 16 ? 16 : 8;
+    return (struct png_form){.format = SPNG_FMT_PNG,
+                             .channels = 1,
+                             .bits = bits,
+                             .plain = h->bit_depth == 8 && h->interlace_method == 0,
+                             .packed = h->bit_depth};
 }
 
 /* Palettes become colours; grey of fewer than 8 bits becomes 8; what is said to be transparent becomes alpha. */
@@ -76,7 +88,8 @@ static apl_status read_png_header(spng_ctx *c, size_t size, struct png_form *for
     code = spng_get_trns(c, &transparency);
     if (code && code != SPNG_ECHUNKAVAIL)
         return png_failed(code, err);
-    *form = form_of(&h, code == 0);
+    bool single = h.color_type == SPNG_COLOR_TYPE_GRAYSCALE || h.color_type == SPNG_COLOR_TYPE_INDEXED;
+    *form = info->numbers && single ? numbers_of(&h) : form_of(&h, code == 0);
     info->channels = form->channels;
     info->bits = form->bits;
     info->profile = spng_get_iccp(c, &profile) == 0;
@@ -93,17 +106,23 @@ static void take_orientation(spng_ctx *c, struct image_info *info)
 /* Interlaced images come in seven passes over the rows of one buffer; others row by row. */
 static apl_status decode_png(spng_ctx *c, const struct png_form *form, struct raster *s, apl_error *err)
 {
-    size_t row = (size_t)s->width * form->channels * (form->bits / 8);
+    size_t row = form->packed ? ((size_t)s->width * form->packed + 7) / 8
+                              : (size_t)s->width * form->channels * (form->bits / 8);
     uint8_t *all = scratch_reserve(&s->work, row * s->height);
     if (!all)
         return fail_nomem(err);
+    if (form->packed)
+        memset(all, 0, row * s->height); /* the passes of an interlaced image only ever set bits */
     int code = spng_decode_image(c, all, row * s->height, form->format, form->flags);
     if (!code)
         code = spng_decode_chunks(c); /* to the end */
     if (code)
         return png_failed(code, err);
     for (uint32_t y = 0; y < s->height; y++)
-        raster_take_row(s, y, all + y * row, form->channels);
+        if (form->packed)
+            raster_take_packed(s, y, 0, all + y * row, s->width, form->packed);
+        else
+            raster_take_row(s, y, all + y * row, form->channels);
     return APL_OK;
 }
 

@@ -52,25 +52,32 @@ static apl_status take_pnm_header(const uint8_t *bytes, size_t size, const char 
     return APL_OK;
 }
 
-/* To the whole range, rounded; values above what is full are damage. */
-static bool scale_value(uint32_t value, uint32_t most, unsigned bits, uint8_t *to)
+/* To the whole range, rounded. */
+static uint32_t scale_level(uint32_t value, uint32_t most, unsigned bits)
 {
     uint32_t full = bits == 16 ? UINT16_MAX : UINT8_MAX;
-    uint16_t word = (uint16_t)(((uint64_t)value * full + most / 2) / most);
+    return (uint32_t)(((uint64_t)value * full + most / 2) / most);
+}
+
+static void put_value(uint32_t value, unsigned bits, uint8_t *to)
+{
+    uint16_t word = (uint16_t)value;
     if (bits == 16)
         memcpy(to, &word, 2);
     else
         *to = (uint8_t)word;
-    return value <= most;
 }
 
+/* Values above what is full are damage. */
 static bool take_pnm_row(const struct pnm *pnm, const struct image_info *info, const uint8_t *row,
                          uint8_t *to)
 {
     bool ok = true;
     for (size_t i = 0; i < (size_t)info->width * info->channels; i++) {
         uint32_t value = info->bits == 16 ? (uint32_t)row[2 * i] << 8 | row[2 * i + 1] : row[i];
-        ok &= scale_value(value, pnm->most, info->bits, to + i * (info->bits / 8));
+        ok &= value <= pnm->most;
+        put_value(info->numbers ? value : scale_level(value, pnm->most, info->bits), info->bits,
+                  to + i * (info->bits / 8));
     }
     return ok;
 }

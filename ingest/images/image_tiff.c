@@ -17,6 +17,7 @@ struct tiff_file {
     TIFF *tiff;
     uint16_t depth, samples, photometric, planar, format, extra;
     bool plain;            /* samples are taken as they are; else libtiff makes colours of them */
+    bool numbers;          /* one sample of `depth` bits a pixel, which is a number */
     char text[160];        /* what libtiff has had to say */
     bool complained, full; /* it has; memory has run out */
 };
@@ -116,16 +117,30 @@ static bool is_plain_tiff(const struct tiff_file *t)
     return known && (t->depth == 8 || t->depth == 16) && t->samples >= colours && t->samples <= colours + 1;
 }
 
+/* Indices of a palette and levels of grey, if these are asked for. */
+static bool has_numbers(const struct tiff_file *t)
+{
+    bool known = t->photometric == PHOTOMETRIC_PALETTE || t->photometric == PHOTOMETRIC_MINISBLACK ||
+                 t->photometric == PHOTOMETRIC_MINISWHITE;
+    bool packed = t->depth == 1 || t->depth == 2 || t->depth == 4;
+    return known && t->samples == 1 && (packed || t->depth == 8 || t->depth == 16);
+}
+
 static apl_status take_tiff_form(struct tiff_file *t, struct image_info *info, apl_error *err)
 {
-    t->plain = is_plain_tiff(t);
+    uint16_t compression = COMPRESSION_NONE;
+    t->numbers = info->numbers && has_numbers(t);
+    TIFFGetFieldDefaulted(t->tiff, TIFFTAG_COMPRESSION, &compression);
+    if (t->numbers && (compression == COMPRESSION_JPEG || compression == COMPRESSION_OJPEG))
+        return fail(err, APL_E_SOURCE, "TIFF: is compressed as JPEG, which changes the numbers of a mask");
+    t->plain = t->numbers || is_plain_tiff(t);
     bool grey = t->photometric == PHOTOMETRIC_MINISBLACK || t->photometric == PHOTOMETRIC_MINISWHITE;
     if (t->format != SAMPLEFORMAT_UINT && t->format != SAMPLEFORMAT_VOID)
         return unsupported_tiff(t, err);
     if (!t->plain && (t->depth > 8 || (t->extra > 0 && t->photometric != PHOTOMETRIC_SEPARATED)))
         return unsupported_tiff(t, err);
     info->channels = t->plain ? t->samples : grey ? 1 : 3;
-    info->bits = t->plain ? t->depth : 8;
+    info->bits = t->plain && t->depth == 16 ? 16 : 8;
     return APL_OK;
 }
 
@@ -157,15 +172,16 @@ static apl_status take_tiff_header(struct tiff_file *t, struct image_info *info,
 static void invert(const struct tiff_file *t, struct raster *s)
 {
     size_t n = (size_t)s->height * s->width * (s->bits / 8);
+    uint8_t full = t->depth < 8 ? (uint8_t)((1u << t->depth) - 1) : UINT8_MAX;
     for (size_t i = 0; t->photometric == PHOTOMETRIC_MINISWHITE && i < n; i++)
-        s->data[i] = (uint8_t)~s->data[i];
+        s->data[i] ^= full;
 }
 
 static apl_status read_tiff_rows(struct tiff_file *t, struct raster *s, apl_error *err)
 {
     bool apart = t->planar == PLANARCONFIG_SEPARATE && s->channels > 1;
     tmsize_t row = TIFFScanlineSize(t->tiff);
-    size_t need = (size_t)s->width * (apart ? 1 : s->channels) * (s->bits / 8);
+    size_t need = ((size_t)s->width * (apart ? 1 : s->channels) * t->depth + 7) / 8;
     uint8_t *work = row > 0 && (size_t)row >= need ? scratch_reserve(&s->work, (size_t)row) : NULL;
     if (!work)
         return row > 0 && (size_t)row >= need ? fail_nomem(err) : tiff_failed(t, err);
@@ -173,7 +189,9 @@ static apl_status read_tiff_rows(struct tiff_file *t, struct raster *s, apl_erro
         for (uint32_t y = 0; y < s->height; y++) {
             if (TIFFReadScanline(t->tiff, work, y, (uint16_t)c) != 1 || t->complained)
                 return tiff_failed(t, err);
-            if (apart)
+            if (t->numbers)
+                raster_take_packed(s, y, 0, work, s->width, t->depth);
+            else if (apart)
                 raster_take_channel(s, c, y, work, 1);
             else
                 raster_take_row(s, y, work, s->channels);
@@ -196,6 +214,16 @@ static void take_tile(struct raster *s, const uint8_t *tile, uint32_t left, uint
             }
 }
 
+/* The same of numbers. */
+static void take_tile_numbers(struct raster *s, const uint8_t *tile, uint32_t left, uint32_t top,
+                              uint32_t width, uint32_t height, unsigned depth)
+{
+    size_t row = ((size_t)width * depth + 7) / 8;
+    uint32_t count = width < s->width - left ? width : s->width - left;
+    for (uint32_t y = 0; y < height && top + y < s->height; y++)
+        raster_take_packed(s, top + y, left, tile + y * row, count, depth);
+}
+
 static apl_status read_tiles(struct tiff_file *t, struct raster *s, apl_error *err)
 {
     uint32_t width = 0, height = 0;
@@ -203,7 +231,7 @@ static apl_status read_tiles(struct tiff_file *t, struct raster *s, apl_error *e
     TIFFGetField(t->tiff, TIFFTAG_TILEWIDTH, &width);
     TIFFGetField(t->tiff, TIFFTAG_TILELENGTH, &height);
     tmsize_t size = TIFFTileSize(t->tiff);
-    uint64_t need = (uint64_t)width * height * (apart ? 1 : s->channels) * (s->bits / 8);
+    uint64_t need = ((uint64_t)width * (apart ? 1 : s->channels) * t->depth + 7) / 8 * height;
     if (width == 0 || height == 0 || size <= 0 || size > ALLOC_MAX || (uint64_t)size < need || t->complained)
         return tiff_failed(t, err);
     uint8_t *tile = scratch_reserve(&s->work, (size_t)size);
@@ -214,7 +242,10 @@ static apl_status read_tiles(struct tiff_file *t, struct raster *s, apl_error *e
             for (uint32_t left = 0; left < s->width; left += width) {
                 if (TIFFReadTile(t->tiff, tile, left, top, 0, (uint16_t)c) < 0 || t->complained)
                     return tiff_failed(t, err);
-                take_tile(s, tile, left, top, width, height, apart ? (int)c : -1);
+                if (t->numbers)
+                    take_tile_numbers(s, tile, left, top, width, height, t->depth);
+                else
+                    take_tile(s, tile, left, top, width, height, apart ? (int)c : -1);
             }
     return APL_OK;
 }

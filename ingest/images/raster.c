@@ -85,3 +85,18 @@ void raster_take_row(struct raster *s, uint32_t y, const uint8_t *row, unsigned 
     for (unsigned c = 0; c < s->channels; c++)
         raster_take_channel(s, c, y, row + c * (s->bits / 8), step);
 }
+
+void raster_take_packed(struct raster *s, uint32_t y, uint32_t x, const uint8_t *packed, uint32_t count,
+                        unsigned depth)
+{
+    size_t bytes = s->bits / 8;
+    uint8_t *to = s->data + ((size_t)y * s->width + x) * bytes;
+    if (depth >= 8) {
+        memcpy(to, packed, count * bytes);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        size_t bit = (size_t)i * depth;
+        to[i] = (uint8_t)(packed[bit / 8] >> (8 - depth - bit % 8) & ((1u << depth) - 1));
+    }
+}

@@ -16,6 +16,9 @@ struct image_info {
     unsigned orientation; /* by EXIF or TIFF, 1 ... 8; 1: upright, or none is said */
     bool profile;         /* has a colour profile, which is not applied */
     bool more;            /* has further frames or pages, which are left out */
+    bool
+        numbers; /* asked for, not found: what pixels are in the file, indices of a palette and levels of grey, with as many bits
+                   * as it takes; where channels is not 1, there are none */
 };
 
 /* The samples of an image, in memory that is kept for the next one; from {0} to raster_free(). */
@@ -44,5 +47,10 @@ void raster_take_row(struct raster *s, uint32_t y, const uint8_t *row, unsigned 
 
 /* The same of one channel, whose samples lie `step` apart. */
 void raster_take_channel(struct raster *s, unsigned channel, uint32_t y, const uint8_t *row, unsigned step);
+
+/* Takes what lies side by side with `depth` bits each, 1, 2, 4 or 8 (the first in the high bits) or 16: `count` samples of one channel, to
+ * row y from column x on. */
+void raster_take_packed(struct raster *s, uint32_t y, uint32_t x, const uint8_t *packed, uint32_t count,
+                        unsigned depth);
 
 #endif

@@ -151,3 +151,38 @@ apl_status raster_resize(struct raster *s, struct resizer *z, uint32_t height, u
     s->width = width;
     return APL_OK;
 }
+
+/* ------------------------------------------------------------------------------------------------- nearest */
+
+/* As torchvision finds it, in floats of 32 bits. */
+static uint32_t nearest_place(uint32_t at, uint32_t from, uint32_t to)
+{
+    float scale = (float)from / (float)to;
+    uint32_t nearest = from == to ? at : (uint32_t)((float)at * scale);
+    return nearest < from ? nearest : from - 1;
+}
+
+apl_status raster_resize_nearest(struct raster *s, struct scratch *spare, uint32_t height, uint32_t width,
+                                 apl_error *err)
+{
+    const struct image_info becomes = {
+        .channels = s->channels, .height = height, .width = width, .bits = s->bits};
+    size_t bytes = s->bits / 8;
+    TRY(raster_check(&becomes, "resized", SIZE_MAX, 1, err));
+    uint8_t *to = scratch_reserve(spare, raster_bytes(&becomes));
+    if (!to)
+        return fail_nomem(err);
+    for (unsigned c = 0; c < s->channels; c++)
+        for (uint32_t y = 0; y < height; y++) {
+            size_t line = (size_t)c * s->height + nearest_place(y, s->height, height);
+            for (uint32_t x = 0; x < width; x++, to += bytes)
+                memcpy(to, s->data + (line * s->width + nearest_place(x, s->width, width)) * bytes, bytes);
+        }
+    struct scratch old = s->planes;
+    s->planes = *spare;
+    *spare = old;
+    s->data = s->planes.data;
+    s->height = height;
+    s->width = width;
+    return APL_OK;
+}

@@ -24,4 +24,9 @@ void resizer_free(struct resizer *z);
 apl_status raster_resize(struct raster *s, struct resizer *z, uint32_t height, uint32_t width,
                          apl_error *err);
 
+/* The same by the nearest sample, so that no number comes out that did not go in: at the places where a reader takes those of masks
+ * (reader/photo/nearest.h). `spare` is memory for it, and gets the image's. */
+apl_status raster_resize_nearest(struct raster *s, struct scratch *spare, uint32_t height, uint32_t width,
+                                 apl_error *err);
+
 #endif

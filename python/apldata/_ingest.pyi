@@ -34,6 +34,8 @@ def ingest(
     map: list[bytes],
     map_name: str | None,
     follow_links: bool,
+    more_image_columns: list[bytes],
+    mask_columns: list[bytes],
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

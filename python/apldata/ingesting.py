@@ -149,6 +149,15 @@ def _column_types(types: object) -> list[bytes]:
     return [each.encode() for each in given]
 
 
+def _columns(what: str, given: object) -> list[str]:
+    if given is None:
+        return []
+    columns = [given] if isinstance(given, str) else given
+    if not isinstance(columns, Sequence) or not all(isinstance(each, str) for each in columns):
+        raise wrong_type(what, "the name of a column, or a list of names", given)
+    return [text(what, each) for each in columns]
+
+
 def _class_map(map: object) -> tuple[list[bytes], str | None]:
     """Lines of a folder and the name of its class, and what errors call them."""
     if map is None:
@@ -193,7 +202,8 @@ def ingest(
     stratify: str | None = None,
     format: str | None = None,
     classes: Sequence[str] | None = None,
-    image: str | None = None,
+    image: str | Sequence[str] | None = None,
+    mask: str | Sequence[str] | None = None,
     label: str | None = None,
     types: Mapping[str, str] | None = None,
     outside: bool = False,
@@ -243,7 +253,9 @@ def ingest(
             ``"folder"``, ``"webdataset"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"``
             and ``"raw"``.
         classes: names of the classes of labels that come without names (idx, npy, webdataset).
-        image: for a table, the column of image paths; None: found by its contents.
+        image: for a table, the column of image paths, or several; None: found by its contents.
+        mask: for a table, the column of paths of masks, or several: images whose palette and levels of grey are
+            numbers of classes, which are kept.
         label: for a table, the column of labels; None: ``label``, if there is one.
         types: for a table, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; those of other
             columns are inferred.
@@ -294,6 +306,7 @@ def ingest(
     replace = bool(flag("replace", replace)) or bool(flag("force", force))
     shuffled = shuffle is not None and shuffle is not False
     first, *more = _sources(source)
+    image_columns = _columns("image", image)
     dtype = 0 if tokens is None else choice("tokens", tokens, {"u16": 3, "u32": 5})
     if dtype and format is None:
         format = "tokens"
@@ -305,13 +318,14 @@ def ingest(
         flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
         not flag("check", check), flag("keep_files", keep_files),
         [os.fsencode(path) for path in more], _class_names(classes),
-        optional_text("image", image), optional_text("label", label), _column_types(types),
+        image_columns[0] if image_columns else None, optional_text("label", label), _column_types(types),
         flag("outside", outside),
         dtype, whole("chunk", chunk, 0, 1 << 24),
         -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
         optional_text("images", images),
         -1 if jpeg == "baseline" else whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
         flag("orient", orient), *_class_map(map), flag("follow_links", follow_links),
+        [name.encode() for name in image_columns[1:]], [name.encode() for name in _columns("mask", mask)],
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -167,21 +167,30 @@ static const char **texts_of(PyObject *list, size_t *count)
     return texts;
 }
 
-/* Further sources, classes, types of columns and the map of classes. */
-static PyObject *run_with_lists(struct job *job, PyObject *const lists[4])
+/* Further sources, classes, types of columns, the map of classes, and further columns of images and of masks. */
+enum { LISTS = 6 };
+
+static PyObject *run_with_lists(struct job *job, PyObject *const lists[LISTS])
 {
     apl_ingest_options *o = &job->options;
-    size_t *const counts[4] = {&o->more_count, &o->class_count, &o->column_type_count, &o->map_count};
-    const char **texts[4] = {NULL};
+    size_t *const counts[LISTS] = {&o->more_count,
+                                   &o->class_count,
+                                   &o->column_type_count,
+                                   &o->map_count,
+                                   &o->more_image_column_count,
+                                   &o->mask_column_count};
+    const char **texts[LISTS] = {NULL};
     bool all = true;
-    for (int i = 0; i < 4 && all; i++)
+    for (int i = 0; i < LISTS && all; i++)
         all = (texts[i] = texts_of(lists[i], counts[i])) != NULL;
     o->more = texts[0];
     o->classes = texts[1];
     o->column_types = texts[2];
     o->map = texts[3];
+    o->more_image_columns = texts[4];
+    o->mask_columns = texts[5];
     PyObject *result = all ? run(job) : NULL;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < LISTS; i++)
         PyMem_Free(texts[i]);
     return result;
 }
@@ -193,11 +202,11 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     apl_writer_options writer = APL_WRITER_OPTIONS_INIT, *w = &writer;
     job.options.writer = w;
     uint32_t threads = 0;
-    PyObject *result = NULL, *more, *classes, *types, *map;
+    PyObject *result = NULL, *more, *classes, *types, *map, *images, *masks;
     int tokens;
     long long document_end;
     uint32_t end;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pO!zpOO:ingest",
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!OO:ingest",
                          PyUnicode_FSConverter, &job.source, PyUnicode_FSConverter, &job.db, &w->codec,
                          &w->level, to_u32, &threads, to_u32, &w->block_records, &w->shuffle, to_u64,
                          &w->shuffle_seed, &w->replace, &job.options.partial, &job.options.format, to_u64,
@@ -207,12 +216,13 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
                          &document_end, &job.options.images, &job.options.jpeg_quality,
                          &job.options.resize_short, &job.options.resize_width, &job.options.resize_height,
                          &job.options.max_side, &job.options.orient, &PyList_Type, &map,
-                         &job.options.map_name, &job.options.follow_links, &job.progress, &job.notice)) {
+                         &job.options.map_name, &job.options.follow_links, &PyList_Type, &images,
+                         &PyList_Type, &masks, &job.progress, &job.notice)) {
         w->threads = threads;
         job.options.tokens = (apl_dtype)tokens;
         end = (uint32_t)document_end;
         job.options.document_end = document_end < 0 ? NULL : &end;
-        result = run_with_lists(&job, (PyObject *const[]){more, classes, types, map});
+        result = run_with_lists(&job, (PyObject *const[]){more, classes, types, map, images, masks});
     }
     Py_XDECREF(job.source);
     Py_XDECREF(job.db);
@@ -224,7 +234,7 @@ PyDoc_STRVAR(
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
     "format, skip_bad, unchecked, keep_files, more, classes, image_column, label_column, types, outside, "
     "tokens, chunk, document_end, images, jpeg, (short, width, height, max_side), orient, map, map_name, "
-    "follow_links, progress, notice)\n\n"
+    "follow_links, more_image_columns, mask_columns, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
     "str. What they raise cancels and is raised.\n"

@@ -6,7 +6,7 @@
 #include "images.h"
 #include "transform.h"
 
-#define A_MASK "[H,W], [N,H,W], such of varying sides, u8[*,*,*], or kept as image/jpeg"
+#define A_MASK "[H,W], [N,H,W], such of varying sides, [*,*,*], or kept as image/jpeg"
 
 /* A field that the transform of `image` names. */
 static apl_status find_follower(struct spec *spec, unsigned image, const char *name, enum follow_as as,
@@ -33,7 +33,8 @@ static bool is_mask(const apl_field *f)
         return true;
     if (f->media || f->dtype == APL_UTF8 || f->ndim < 2 || f->ndim > 3)
         return false;
-    return f->ndim == 2 || f->shape[0] >= 1 || is_varying_image(f);
+    bool varies = f->ndim == 3 && f->shape[1] < 0 && f->shape[2] < 0;
+    return f->ndim == 2 || f->shape[0] >= 1 || varies || is_varying_image(f);
 }
 
 unsigned following_planes(const apl_field *f)
