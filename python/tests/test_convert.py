@@ -411,7 +411,7 @@ def test_masks_keep_the_numbers_of_their_palette(tmp_path: Path, kind: str, size
             file = io.BytesIO()
             mask.save(file, "PNG")
             mask = file.getvalue()
-        rows.append({"image": pillow.new("RGB", (8, 8)), "mask": mask})
+        rows.append({"image": pillow.new("RGB", each.shape[::-1]), "mask": mask})
     apldata.convert(rows, tmp_path / "s", types={"mask": "mask"})
     store = apldata.Store(tmp_path / "s")
     assert store.schema["mask"].mark == "target"

@@ -234,8 +234,8 @@ def convert(
             fields. If rows are tuples, a list names their values.
         types: types of fields, if those inferred from the first rows would be wrong: a dtype ("f32"), dtype
             and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files to
-            keep; "mask": images whose palette's numbers are classes, which are kept; "json": its values as
-            text.
+            keep; "mask": images, or paths of such, whose pixels are class numbers to keep; "json": its values
+            as text.
         classes: the names of the classes of fields: ``{"label": ["cat", "dog"]}``; or a list of text fields
             whose values are names of classes: ``["label"]``, for which the source is read twice.
         missing: what to do if a value is missing (None): None refuses the row, "skip" leaves it out, and a

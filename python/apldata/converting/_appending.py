@@ -55,6 +55,13 @@ def _without(values: Column, rows: Sequence[int], fill: Any) -> Column:
     return values
 
 
+def _of_other_size(column: str, own: tuple[int, ...], image: str, of: tuple[int, ...]) -> str:
+    return (
+        f"column {column}: a mask of {own[1]} x {own[0]} pixels, and its image, of column {image}, has "
+        f"{of[1]} x {of[0]}: a mask is as large as its image"
+    )
+
+
 def _kept(values: Column, left: Sequence[int]) -> Column:
     return values[np.asarray(left)] if isinstance(values, np.ndarray) else [values[row] for row in left]
 
@@ -93,6 +100,7 @@ class Appender:
         values: Values = {}
         for maker in self._makers:
             values.update(self._made(maker, chunk, first, wrong))
+        self._check_masks(wrong)
         left = [row for row in range(rows) if row not in wrong]
         for row in sorted(wrong):
             self._leave_out(split, first + row, wrong[row], values, row)
@@ -102,6 +110,17 @@ class Appender:
             with advising(InvalidError, _ADVICE):
                 self._writer._extend(values, [first + row for row in left])
         self.records, self.raw_bytes, _ = self._writer._progress_now()
+
+    def _check_masks(self, wrong: Wrongs) -> None:
+        """Each mask is as large as its record's first image, as far as that is known."""
+        image = next((maker for maker in self._makers if any(maker.sizes) and not maker.masks), None)
+        if image is None:
+            return
+        for maker in self._makers:
+            for row, (own, of) in enumerate(zip(maker.sizes, image.sizes, strict=False)):
+                if maker.masks and own and of and own != of:
+                    why = _of_other_size(maker.column, own, image.column, of)
+                    wrong.setdefault(row, Wrong(why, bad=True))
 
     def _made(self, maker: Maker, chunk: Chunk, first: int, wrong: Wrongs) -> Values:
         if maker.column not in chunk:

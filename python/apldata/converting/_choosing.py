@@ -15,7 +15,7 @@ from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed
 from ._found import found
-from ._images import BYTES, DecodedImage, File, as_masks, is_image, media_of
+from ._images import BYTES, DecodedImage, File, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
 from ._told import Chunk, Column, Told
 
@@ -133,7 +133,7 @@ class _Chooser:
             return Json(column, self._field(Told("utf8", (-1,)), name))
         told = given.over(told)
         if told.as_mask:
-            values = as_masks(values)
+            told, values = self._masks(column, told, values)
         if given.dtype is not None:
             told = dataclasses.replace(told, refused="", is_file=given.is_file)
         if (told.dtype is None and not told.is_file and not told.refused) or told.shape is None:
@@ -144,12 +144,13 @@ class _Chooser:
         if told.note and given.dtype is None:
             self.notes.append(f"column {column}: stored as {told.note} ({told.dtype})")
         if told.is_file:
-            return self._files(column, name, told, values, self._outside or given.is_file)
+            return self._files(column, name, told, values, self._outside or given.is_file or given.as_mask)
         if any(isinstance(value, DecodedImage) for value in values[:1]):
             self._images.append(name)
-            self.notes.append(
-                f"column {column}: images come without their files: their pixels are stored, without loss"
-            )
+            if not told.as_mask:
+                self.notes.append(
+                    f"column {column}: images come without their files: their pixels are stored, without loss"
+                )
             self._note_palettes(column, name, values)
         field = self._field(told, name)
         if field.layout_unclear:
@@ -159,6 +160,20 @@ class _Chooser:
         maker = Numbers(column, field)
         maker.masks = told.as_mask
         return maker
+
+    def _masks(self, column: str, told: Told, values: Column) -> tuple[Told, Column]:
+        """Of masks; texts are where their files lie. What is no mask, its row will tell."""
+        if any(isinstance(value, str) for value in values):
+            told = dataclasses.replace(told, is_file=True)
+        images = [value for value in values if isinstance(value, DecodedImage)]
+        if not images:
+            return told, values
+        made = list(map(mask_of, images))
+        good = [one for one in made if isinstance(one, DecodedImage)]
+        if not good:
+            raise InvalidTypeError(f"column {column}: {made[0]}")
+        others = [value for value in values if not isinstance(value, DecodedImage)]
+        return told, [*alike(good), *others]
 
     def _completed(self, given: Told, told: Told, values: Column) -> Told:
         """With what the first rows tell."""
@@ -222,7 +237,7 @@ class _Chooser:
         are_images = 2 * sum(count for media, count in medias.items() if is_image(media)) > medias.total()
         few = 2 * medias["image/jpeg"] < sum(count for media, count in medias.items() if is_image(media))
         decode = told.as_mask or keep is False or (keep is None and (few or "image/jpeg" not in medias))
-        if told.media is None and (decoded_already or (are_images and decode)):
+        if told.media is None and (decoded_already or told.as_mask or (are_images and decode)):
             return self._pixels(column, name, told, values, outside)
         media = next(iter(medias)) if len(medias) == 1 else BYTES
         if keep is None and are_images:
@@ -266,15 +281,17 @@ class _Chooser:
         of_pillow = any(isinstance(value, DecodedImage) for value in values)
         what = "images" if self._wanted.keep_bytes is False else "images that are not JPEG"
         what = "images come without their files" if of_pillow else what
-        self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
-        made = list(self._pool.map(lambda value: image_of(value, outside), values))
-        made = as_masks(made) if told.as_mask else made
+        if not told.as_mask:
+            self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
+        made = list(self._pool.map(lambda value: image_of(value, outside, told.as_mask), values))
         good = [one for one in made if isinstance(one, DecodedImage)]
         if not good:
             bad = next((one for one in made if isinstance(one, str)), "nothing but missing values")
             raise InvalidTypeError(f"column {column}: {bad}")
         self._images.append(name)
-        jpegs = self._wanted.keep_bytes is None and "image/jpeg" in self._medias(values, outside)
+        good = alike(good) if told.as_mask else good
+        medias = () if told.as_mask else self._medias(values, outside)
+        jpegs = self._wanted.keep_bytes is None and "image/jpeg" in medias
         self._note_palettes(column, name, good)
         of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
         if of_rows.refused:

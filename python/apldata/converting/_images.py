@@ -28,6 +28,7 @@ _MAGIC = (
 )
 _INSTALL = "images other than JPEG are decoded by the package Pillow: pip install pillow"
 BYTES = "application/octet-stream"
+NO_MASK = "is a JPEG, which changes the numbers of a mask: PNG, TIFF, GIF, BMP and PGM keep them"
 
 _STORED_AS = {
     "1": "L", "La": "LA", "RGBa": "RGBA", "RGBX": "RGB", "CMYK": "RGB", "YCbCr": "RGB", "HSV": "RGB",
@@ -70,10 +71,32 @@ class DecodedImage:
     pixels: np.ndarray
     of_palette: bool = False  # the colours that numbers stood for
     numbers: np.ndarray | None = None  # these
+    highest: int = 0  # the highest of the file's levels of grey, if Pillow has scaled these
+    of_jpeg: bool = False  # its file is one, or compressed so
 
     def as_mask(self) -> DecodedImage:
-        """Of the numbers themselves, which are classes."""
-        return self if self.numbers is None else DecodedImage(self.numbers)
+        """Of the numbers that the file has, which are classes, as aplingest keeps them.
+
+        Raises:
+            SourceError: it has none.
+        """
+        if self.of_jpeg:
+            raise SourceError(NO_MASK)
+        if self.numbers is not None:
+            return DecodedImage(self.numbers)
+        pixels = self.pixels[0] if self.pixels.ndim == 3 and len(self.pixels) == 1 else self.pixels
+        if pixels.ndim != 2:
+            kind = "grey with alpha" if len(pixels) == 2 else "in colour"
+            raise SourceError(
+                f"is {kind}, and a mask has a palette or is grey, so that its pixels are numbers"
+            )
+        if self.highest:
+            full = 255 if pixels.dtype == np.uint8 else 65535
+            pixels = (pixels.astype(np.int64) * self.highest + full // 2) // full
+        if pixels.dtype.kind not in "iu" or (pixels.size and not 0 <= pixels.min() <= pixels.max() <= 65535):
+            raise SourceError(f"has {pixels.dtype} pixels, and the numbers of a mask are from 0 to 65,535")
+        narrow = pixels.dtype == np.uint8 or 0 < self.highest < 256
+        return DecodedImage(pixels.astype(np.uint8 if narrow else np.uint16))
 
     @property
     def nbytes(self) -> int:
@@ -82,13 +105,37 @@ class DecodedImage:
 
 def decoded_image(image: Any) -> DecodedImage:
     """Of Pillow's."""
+    highest = _highest(image)
     numbers = np.array(image) if image.mode == "P" else None
-    return DecodedImage(_plain(image), image.mode in ("P", "PA"), numbers)
+    of_jpeg = "JPEG" in (image.format, str(image.info.get("compression")).removeprefix("tiff_").upper())
+    return DecodedImage(_plain(image), image.mode in ("P", "PA"), numbers, highest, of_jpeg)
 
 
-def as_masks(values: Any) -> list[Any]:
-    """With the numbers of images that have a palette."""
-    return [value.as_mask() if isinstance(value, DecodedImage) else value for value in values]
+def _highest(image: Any) -> int:
+    """Of the levels of grey in the file, if Pillow scales these. Of more than one bit, that can be told only
+    until it decodes the image."""
+    if image.mode == "1":
+        return 1
+    tiles = getattr(image, "tile", None)
+    form = tiles[0][3] if tiles and image.mode in ("L", "I") else ""
+    raw, *more = form if isinstance(form, tuple) else (form,)
+    if tiles and tiles[0][0] == "ppm":
+        return more[0] if more and more[0] not in (255, 65535) else 0
+    return {"L;2": 3, "L;4": 15}.get(str(raw)[:3], 0)
+
+
+def mask_of(value: Any) -> Any:
+    """A decoded image as a mask, or why it is none; anything else as it is."""
+    try:
+        return value.as_mask() if isinstance(value, DecodedImage) else value
+    except SourceError as error:
+        return str(error)
+
+
+def alike(masks: list[DecodedImage]) -> list[DecodedImage]:
+    """All of 16 bits if one is."""
+    wide = any(mask.pixels.dtype == np.uint16 for mask in masks)
+    return [DecodedImage(mask.pixels.astype(np.uint16)) for mask in masks] if wide else masks
 
 
 def media_of(data: bytes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import decimal
 import json
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from types import NoneType
 from typing import Any
@@ -16,7 +17,7 @@ from .._arguments import shown
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._found import number_of
-from ._images import BYTES, DecodedImage, File, as_jpeg, decoded, is_image, media_of
+from ._images import BYTES, NO_MASK, DecodedImage, File, as_jpeg, decoded, is_image, mask_of, media_of
 from ._told import Column
 
 Values = dict[str, Column]  # of each field
@@ -35,7 +36,15 @@ Wrongs = dict[int, Wrong]  # by the row's place in the chunk
 
 
 class Maker:
-    """Makes the values of one field, or of several that belong together, of a column."""
+    """Makes the values of one field, or of several that belong together, of a column.
+
+    Attributes:
+        masks: the numbers of images are kept, by their palette or their levels of grey.
+        sizes: height and width of each image that was made last; None: not known.
+    """
+
+    masks = False
+    sizes: Sequence[tuple[int, ...] | None] = ()
 
     def __init__(self, column: str, field: Field) -> None:
         self.column, self.field = column, field
@@ -62,23 +71,21 @@ def _is_empty(value: Any) -> bool:
 
 
 class Numbers(Maker):
-    """Numbers, arrays of them, text: what a writer takes as it is.
-
-    Attributes:
-        masks: images with a palette give its numbers.
-    """
-
-    masks = False
+    """Numbers, arrays of them, text: what a writer takes as it is."""
 
     def make(self, values: Column, wrong: Wrongs) -> Values:
         if isinstance(values, np.ndarray):
             return {self.field.name: number_of(values)}
-        made = [self._one(value) for value in values]
-        return {self.field.name: made}
+        images = [mask_of(value) if self.masks else value for value in values]
+        for row, (image, value) in enumerate(zip(images, values, strict=True)):
+            if isinstance(value, DecodedImage) and isinstance(image, str):
+                wrong.setdefault(row, Wrong(image, bad=True))
+        self.sizes = [one.pixels.shape[-2:] if isinstance(one, DecodedImage) else None for one in images]
+        return {self.field.name: [self._one(value) for value in images]}
 
     def _one(self, value: Any) -> Any:
         if isinstance(value, DecodedImage):
-            return self._pixels((value.as_mask() if self.masks else value).pixels)
+            return self._pixels(value.pixels)
         value = self._plain(number_of(value))
         shape = self.field.shape
         if len(shape) > 1 and _is_empty(value):
@@ -143,6 +150,7 @@ class OfFiles(Numbers):
         for row, (_, _, why) in enumerate(found):
             if why is not None and row not in wrong:
                 wrong[row] = Wrong(why, bad=True)
+        self.sizes = [shape[1:] if shape[0] else None for _, shape, _ in found]
         made: Values = {self.field.name: [value for value, _, _ in found]}
         if self._paths is not None:
             made[self._paths.name] = [getattr(file, "name", None) or "" for file in files]
@@ -213,10 +221,10 @@ class Pixels(OfFiles):
     """Files of images, decoded."""
 
     def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
-        image = image_of(value, self._outside)
+        image = image_of(value, self._outside, self.masks)
         if not isinstance(image, DecodedImage):
             return None, (0, 0, 0), image
-        shape = (image.as_mask() if self.masks else image).pixels.shape
+        shape = image.pixels.shape
         return self._one(image), shape if len(shape) == 3 else (1, *shape), None
 
 
@@ -240,12 +248,16 @@ def bytes_of(value: Any, outside: bool) -> bytes:
     return value or b""
 
 
-def image_of(value: Any, outside: bool) -> DecodedImage | str | None:
-    """An image, decoded; or why it cannot be."""
+def image_of(value: Any, outside: bool, mask: bool = False) -> DecodedImage | str | None:
+    """An image, decoded, or a mask; or why it cannot be."""
     if value is None or isinstance(value, DecodedImage):
-        return value
+        return mask_of(value) if mask else value
     try:
         data = bytes_of(value, outside)
-        return decoded(data) if data else "is empty"
+        if not data:
+            return "is empty"
+        if mask and media_of(data) == "image/jpeg":
+            return NO_MASK
+        return mask_of(decoded(data)) if mask else decoded(data)
     except Error as error:
         return str(error)

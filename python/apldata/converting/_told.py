@@ -25,7 +25,7 @@ class Told:
         media: the media type that its files must have.
         note: how values are told by numbers, such as "days since 1970-01-01".
         refused: why a store cannot hold it.
-        as_mask: the numbers of images with a palette are kept.
+        as_mask: the numbers of images are kept, by their palette or their levels of grey.
         layout: "HWC" or "CHW", of images.
         codes: its classes are given by their names, which may not all be known yet.
     """
