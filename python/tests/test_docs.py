@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import re
 import shutil
 import textwrap
@@ -57,12 +58,37 @@ def draw_photos(folder: Path) -> None:
         image.new("RGB", (300 + 20 * i, 280), (60 * i, 90, 200)).save(file, "JPEG")
 
 
+def draw_scenes(folder: Path) -> None:
+    """Three records in the layouts of Pascal VOC and COCO."""
+    image = pytest.importorskip("PIL.Image")
+    names = ["2007_000032", "2007_000039", "2007_000063"]
+    voc, coco = folder / "VOC2012", folder / "coco"
+    for place in ("JPEGImages", "SegmentationClass", "ImageSets/Segmentation"):
+        (voc / place).mkdir(parents=True)
+    for place in ("annotations", "train2017"):
+        (coco / place).mkdir(parents=True)
+    (voc / "ImageSets/Segmentation/train.txt").write_text("\n".join(names) + "\n")
+    images, boxes = [], []
+    for i, name in enumerate(names):
+        size = (300 + 20 * i, 280)
+        for place in (voc / "JPEGImages", coco / "train2017"):
+            image.new("RGB", size, (60 * i, 90, 200)).save(place / f"{name}.jpg", "JPEG")
+        mask = image.new("P", size, i)
+        mask.putpalette(bytes(range(256)) * 3)
+        mask.save(voc / "SegmentationClass" / f"{name}.png")
+        images.append({"id": 7 * i, "file_name": f"{name}.jpg"})
+        boxes += [{"image_id": 7 * i, "bbox": [20, 30, 200.5, 220], "category_id": 18, "iscrowd": 0}] * i
+    annotations = json.dumps({"images": images, "annotations": boxes})
+    (coco / "annotations/instances_train2017.json").write_text(annotations)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page, store_path, tmp_path, monkeypatch):
     """One after another, in one namespace, in a folder with a store called db."""
     shutil.copytree(store_path, tmp_path / "db")
     if page.name == "DATA.md":
         draw_photos(tmp_path / "photos")
+        draw_scenes(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     run = 0
