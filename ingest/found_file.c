@@ -3,6 +3,7 @@
 
 #include "input.h"
 #include "shown.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,14 +131,14 @@ apl_status place_find(struct place *place, bool named, bool *packed, apl_error *
     int fd;
     uint8_t first[32];
     TRY(open_any_place(place, &fd, &place->st, err));
-    ssize_t n = pread(fd, first, sizeof first, 0);
-    int error = errno;
+    size_t n = place->st.st_size < (off_t)sizeof first ? (size_t)place->st.st_size : sizeof first;
+    int error = read_whole(fd, first, n, 0);
     close(fd);
-    if (n < 0)
-        return fail_errno(err, error, "%s: cannot be read", place->path);
+    if (error)
+        return fail_errno(err, error == WHOLE_ENDED ? EIO : error, "%s: cannot be read", place->path);
     size_t length = strlen(place->name);
     bool ends = ends_packed(place->name, &length);
-    *packed = (ends || !named) && input_is_packed(first, (size_t)n);
+    *packed = (ends || !named) && input_is_packed(first, n);
     if (*packed)
         place->name[length] = 0;
     return APL_OK;

@@ -7,6 +7,7 @@
 #include "shown.h"
 #include "tar.h"
 #include "tree.h"
+#include "whole.h"
 #include "zipfile.h"
 
 #include <errno.h>
@@ -134,8 +135,9 @@ static apl_status open_if_zip(struct source *s, int fd, bool *is, apl_error *err
 {
     uint8_t head[64];
     struct stat st;
-    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, head, sizeof head, 0) : 0;
-    *is = n > 0 && zipfile_is(head, (size_t)n);
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    size_t n = !regular ? 0 : st.st_size < (off_t)sizeof head ? (size_t)st.st_size : sizeof head;
+    *is = n > 0 && read_whole(fd, head, n, 0) == 0 && zipfile_is(head, n);
     if (!*is)
         return APL_OK;
     s->size = (uint64_t)st.st_size;

@@ -124,6 +124,32 @@ Test(failing_ingest, ingest_of_images)
     buffer_free(&tar);
 }
 
+static apl_status ingest_masks(apl_error *err)
+{
+    apl_ingest_options o = APL_INGEST_OPTIONS_INIT;
+    apl_writer_options w = APL_WRITER_OPTIONS_INIT;
+    o.writer = &w;
+    o.mask_columns = (const char *const[]){"mask"};
+    o.mask_column_count = 1;
+    o.resize_width = o.resize_height = 3;
+    w.replace = 1;
+    w.threads = 1;
+    return apl_ingest(source, fx_path("new"), &o, NULL, err);
+}
+
+/* One of 16 bits, so that the other is made so. */
+Test(failing_ingest, ingest_of_masks)
+{
+    static const char table[] = "{\"image\": \"a.ppm\", \"mask\": \"a.pgm\"}\n"
+                                "{\"image\": \"a.ppm\", \"mask\": \"b.pgm\"}\n";
+    fx_write(fx_path("a.ppm"), "P6 2 1 255\n......", 17);
+    fx_write(fx_path("a.pgm"), "P5 2 1 255\n..", 13);
+    fx_write(fx_path("b.pgm"), "P5 2 1 65535\n....", 17);
+    strcpy(source, fx_path("t.jsonl"));
+    fx_write(source, table, sizeof table - 1);
+    sweep(&(struct subject){NULL, ingest_masks, check_ingested});
+}
+
 Test(failing_ingest, ingest_of_other_compression)
 {
     struct buffer tar = cifar_tar("cifar-10-batches-bin/", "data_batch_1.bin", "batches.meta.txt");
