@@ -81,6 +81,15 @@ Test(class_tree, classes_called_as_splits)
     DECIDED("test train | train:1:train/1 train:0:test/1 | 0", "train/1", "test/1");
 }
 
+Test(class_tree, splits_in_another_case)
+{
+    DECIDED("cat dog | train:0:Train/cat/1 train:1:Train/dog/2 val:0:VAL/cat/3 | 0", "Train/cat/1",
+            "Train/dog/2", "VAL/cat/3");
+    DECIDED("cat | training:0:Training/cat/1 testing:0:Testing/cat/2 | 0", "Training/cat/1", "Testing/cat/2");
+    DECIDED("cat | test:0:Test/cat/1 | 0", "a/Test/cat/1");
+    DECIDED("Train train | train:0:Train/cat/1 train:1:train/cat/2 | 0", "Train/cat/1", "train/cat/2");
+}
+
 Test(class_tree, folders_around)
 {
     DECIDED("cat dog | train:0:cat/1 train:1:dog/1 | 0", "photos/cat/1", "photos/dog/1");
@@ -107,6 +116,22 @@ Test(class_tree, empty_classes)
     cr_assert_str_eq(decided(paths, true), "cat dog | train:0:cat/1 | 0");
     cr_assert_str_eq(decided(deep, true), "cat dog | train:0:train/cat/1 test:0:test/cat/2 | 0");
     cr_assert_str_eq(decided(empty_split, false), "cat | train:0:train/cat/1 | 0");
+}
+
+/* Images without a class would make a class of their split, and of all others too. */
+Test(class_tree, a_split_without_classes)
+{
+    const char *const flat[] = {"train/cat/1", "train/dog/2", "test/3", NULL}, *const first[] = {
+                                                                                   "a/Val2/1",
+                                                                                   "a/train_set/cat/1", NULL};
+    expect_failure(
+        "the images in test lie in no classes, as those in train do: put them into folders by class "
+        "(test/CLASS/1.jpg), or leave test out of the source",
+        APL_E_SOURCE, flat);
+    expect_failure("the images in Val2 lie in no classes, as those in train_set do", APL_E_SOURCE, first);
+    DECIDED("samples test train | train:2:train/cat/1 train:1:test/2 train:0:samples/3 | 0", "train/cat/1",
+            "test/2", "samples/3");
+    DECIDED("cat | train:0:train/cat/1 | 0", "train/cat/1", "test/", "notes/");
 }
 
 Test(class_tree, names_that_are_none)

@@ -1,13 +1,13 @@
 /* Folders, counted as they are met, then judged: see class_tree.h. */
 #include "class_tree.h"
 
+#include "folder_name.h"
 #include "utf8.h"
 
 #include <stdio.h>
 
 #define MOST_FOLDERS (1u << 20)
 #define NONE         UINT32_MAX
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct node {
     char *name;
@@ -23,18 +23,6 @@ struct class_tree {
     uint32_t class_count;
     uint64_t strays;
 };
-
-/* In the order in which splits come. */
-static const char *const split_names[] = {"train", "training", "val",  "valid",   "validation",
-                                          "dev",   "eval",     "test", "testing", "extra"};
-
-static uint32_t split_rank(const char *name)
-{
-    for (uint32_t i = 0; i < COUNT(split_names); i++)
-        if (strcmp(split_names[i], name) == 0)
-            return i;
-    return NONE;
-}
 
 static struct node *node_at(const struct class_tree *tree, uint32_t i)
 {
@@ -149,24 +137,47 @@ static uint32_t only_child(const struct class_tree *tree, uint32_t parent)
             return NONE;
         found = i;
     }
-    bool folders =
-        found != NONE && node_at(tree, found)->files == 0 && split_rank(node_at(tree, found)->name) == NONE;
+    bool folders = found != NONE && node_at(tree, found)->files == 0 &&
+                   folder_split(node_at(tree, found)->name) == FOLDER_NO_SPLIT;
     return folders ? found : NONE;
 }
 
-/* Are the children called as splits are, with images in folders of theirs? */
+/* Are the children called as splits are, each in its own way, with images in folders of theirs? */
 static bool has_splits(const struct class_tree *tree, uint32_t top)
 {
-    uint32_t splits = 0;
+    uint32_t seen = 0;
     for (uint32_t i = node_at(tree, top)->first; i != NONE; i = node_at(tree, i)->next) {
         const struct node *n = node_at(tree, i);
+        uint32_t rank = folder_split(n->name);
         if (n->below == 0)
             continue;
-        if (split_rank(n->name) == NONE || n->below == n->files)
+        if (rank == FOLDER_NO_SPLIT || n->below == n->files || (seen & 1u << rank))
             return false;
-        splits++;
+        seen |= 1u << rank;
     }
-    return splits > 0;
+    return seen > 0;
+}
+
+/* Where all children are called like splits, and some have classes, one with nothing in it but images has images without a class.
+ * Such names are safe to print. */
+static apl_status check_flat_split(const struct class_tree *tree, uint32_t top, apl_error *err)
+{
+    const struct node *flat = NULL, *deep = NULL;
+    for (uint32_t i = node_at(tree, top)->first; i != NONE; i = node_at(tree, i)->next) {
+        const struct node *n = node_at(tree, i);
+        if (n->below > 0 && !folder_like_split(n->name))
+            return APL_OK;
+        if (n->below > n->files)
+            deep = n;
+        else if (n->below > 0)
+            flat = n;
+    }
+    if (!flat || !deep)
+        return APL_OK;
+    return fail(err, APL_E_SOURCE,
+                "the images in %s lie in no classes, as those in %s do: put them into folders by class "
+                "(%s/CLASS/1.jpg), or leave %s out of the source",
+                flat->name, deep->name, flat->name, flat->name);
 }
 
 static int by_class_name(const void *a, const void *b)
@@ -182,12 +193,10 @@ bool class_name_ok(const char *name)
     return length <= APL_MAX_NAME && utf8_valid(name, length) && strcmp(shown, name) == 0;
 }
 
-static apl_status check_class(const struct class_tree *tree, const struct node *n, bool partial,
-                              apl_error *err)
+static apl_status check_class(const struct node *n, bool partial, apl_error *err)
 {
     char shown[APL_MAX_NAME * 4 + 8];
     printable(shown, sizeof shown, n->name, strlen(n->name));
-    (void)tree;
     if (!class_name_ok(n->name))
         return fail(err, APL_E_SOURCE,
                     "the name of the class %.200s is not printable UTF-8 of at most %d bytes", shown,
@@ -199,13 +208,17 @@ static apl_status check_class(const struct class_tree *tree, const struct node *
 }
 
 /* Adds the children of `parent` to the classes; names that are there twice go later. */
-static apl_status take_classes(struct class_tree *tree, uint32_t parent, bool partial, apl_error *err)
+static void take_classes(struct class_tree *tree, uint32_t parent)
 {
-    for (uint32_t i = node_at(tree, parent)->first; i != NONE; i = node_at(tree, i)->next) {
-        TRY(check_class(tree, node_at(tree, i), partial, err));
+    for (uint32_t i = node_at(tree, parent)->first; i != NONE; i = node_at(tree, i)->next)
         tree->classes[tree->class_count++] = node_at(tree, i)->name;
-    }
     tree->strays += node_at(tree, parent)->files;
+}
+
+static apl_status check_children(const struct class_tree *tree, uint32_t parent, bool partial, apl_error *err)
+{
+    for (uint32_t i = node_at(tree, parent)->first; i != NONE; i = node_at(tree, i)->next)
+        TRY(check_class(node_at(tree, i), partial, err));
     return APL_OK;
 }
 
@@ -220,24 +233,34 @@ static void sort_classes(struct class_tree *tree)
     tree->class_count = kept;
 }
 
+/* The folders whose children are classes, one after another: the splits that have images, or the top alone. NONE: begins, and ends. */
+static uint32_t next_parent(const struct class_tree *tree, uint32_t after)
+{
+    if (!tree->splits)
+        return after == NONE ? tree->top : NONE;
+    uint32_t i = after == NONE ? node_at(tree, tree->top)->first : node_at(tree, after)->next;
+    while (i != NONE && node_at(tree, i)->below == 0)
+        i = node_at(tree, i)->next;
+    return i;
+}
+
 apl_status class_tree_decide(struct class_tree *tree, bool partial, apl_error *err)
 {
     add_up(tree);
     for (uint32_t child; (child = only_child(tree, tree->top)) != NONE;)
         tree->top = child;
+    TRY(check_flat_split(tree, tree->top, err));
     tree->splits = has_splits(tree, tree->top);
     tree->classes = calloc(node_count(tree), sizeof *tree->classes);
     if (!tree->classes)
         return fail_nomem(err);
-    if (!tree->splits)
-        TRY(take_classes(tree, tree->top, partial, err));
-    else
+    if (tree->splits)
         tree->strays += node_at(tree, tree->top)->files;
-    for (uint32_t i = tree->splits ? node_at(tree, tree->top)->first : NONE; i != NONE;
-         i = node_at(tree, i)->next)
-        if (node_at(tree, i)->below > 0)
-            TRY(take_classes(tree, i, partial, err));
+    for (uint32_t i = NONE; (i = next_parent(tree, i)) != NONE;)
+        take_classes(tree, i);
     sort_classes(tree);
+    for (uint32_t i = NONE; (i = next_parent(tree, i)) != NONE;)
+        TRY(check_children(tree, i, partial, err));
     return APL_OK;
 }
 
@@ -252,6 +275,12 @@ uint32_t class_tree_classes(const struct class_tree *tree, const char *const **n
     return tree->class_count;
 }
 
+/* Of a child of the top, or of the top itself where there are no splits. */
+static uint32_t split_rank(const struct class_tree *tree, uint32_t i)
+{
+    return tree->splits ? folder_split(node_at(tree, i)->name) : 0;
+}
+
 bool class_tree_split(const struct class_tree *tree, uint32_t number, const char **name, uint32_t *rank,
                       uint64_t *images)
 {
@@ -260,8 +289,8 @@ bool class_tree_split(const struct class_tree *tree, uint32_t number, const char
         at = node_at(tree, at)->next;
     if (at == NONE)
         return false;
-    *name = tree->splits ? node_at(tree, at)->name : split_names[0];
-    *rank = tree->splits ? split_rank(*name) : 0;
+    *rank = split_rank(tree, at);
+    *name = *rank == FOLDER_NO_SPLIT ? node_at(tree, at)->name : folder_splits[*rank];
     *images = node_at(tree, at)->below - node_at(tree, at)->files;
     return true;
 }
@@ -295,14 +324,16 @@ bool class_tree_find(const struct class_tree *tree, const char *path, struct cla
 {
     if (!reach_top(tree, &path))
         return false;
-    *place = (struct class_place){.split = split_names[0], .path = path};
+    *place = (struct class_place){.split = folder_splits[0], .path = path};
     uint32_t at = tree->top;
     if (tree->splits) {
         at = step_down(tree, at, &path);
         if (at == NONE)
             return false;
-        place->split = node_at(tree, at)->name;
-        place->split_rank = split_rank(place->split);
+        place->split_rank = split_rank(tree, at);
+        if (place->split_rank == FOLDER_NO_SPLIT)
+            return false;
+        place->split = folder_splits[place->split_rank];
     }
     at = step_down(tree, at, &path);
     if (at == NONE)

@@ -4,7 +4,7 @@
  *     CLASS/.../IMAGE          or     SPLIT/CLASS/.../IMAGE
  *
  * either below folders that have nothing but the next one in them. The folders at the top are splits if all of them that have
- * images are called as splits are (train, val, test, ...) and have folders with images in them. Classes are sorted by name, in byte
+ * images are called as splits are (train, val, test, ..., in whatever case) and have folders with images in them. Classes are sorted by name, in byte
  * order, those of all splits together. In memory are folders, not files.
  */
 #ifndef CLASS_TREE_H
@@ -24,7 +24,7 @@ void class_tree_free(struct class_tree *tree);
 /* Takes an image, by its path, or an (empty) folder. */
 apl_status class_tree_add(struct class_tree *tree, const char *path, bool folder, apl_error *err);
 
-/* After all have been taken. Likely errors: APL_E_SOURCE (no images in folders; too many, or impossible, classes), with `partial`
+/* After all have been taken. Likely errors: APL_E_SOURCE (too many, or impossible, classes; a split without classes beside others), with `partial`
  * not set APL_E_INCOMPLETE (a class without images). */
 apl_status class_tree_decide(struct class_tree *tree, bool partial, apl_error *err);
 

@@ -5,6 +5,7 @@
 #include "class_map.h"
 #include "class_tree.h"
 #include "file_name.h"
+#include "folder_layout.h"
 #include "hidden_path.h"
 #include "image_fields.h"
 #include "image_kind.h"
@@ -137,6 +138,7 @@ static apl_status end_list(void *state, apl_error *err)
         return has_no_images(f, err);
     TRY(key_log_end(f->paths, err));
     apl_status status = class_tree_decide(f->tree, f->host->partial, err);
+    folder_layout_tell(f->tree, f->host);
     if (status != APL_OK)
         return fail_in(err, status, "%s", f->host->source);
     if (class_tree_classes(f->tree, &names) == 0 || class_tree_strays(f->tree) == f->listed)

@@ -1,0 +1,23 @@
+/* What the name of a folder says: is it one of a split, or nearly; or of one kind of file, such as masks, rather than of a class? */
+#ifndef FOLDER_NAME_H
+#define FOLDER_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FOLDER_NO_SPLIT UINT32_MAX
+#define FOLDER_SPLITS   10u
+
+/* The names of splits, in the order in which these come. */
+extern const char *const folder_splits[FOLDER_SPLITS];
+
+/* Which of them it is, in whatever case; FOLDER_NO_SPLIT: none. */
+uint32_t folder_split(const char *name);
+
+/* Does it read like the name of a split, such as train2017, test_set or Holdout? All names of splits do. */
+bool folder_like_split(const char *name);
+
+/* Is it the name of one kind of file, such as images, labels, masks or JPEGImages? */
+bool folder_of_one_kind(const char *name);
+
+#endif
