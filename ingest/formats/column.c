@@ -37,10 +37,14 @@ static void take_text_cell(struct column *c, const struct cell *cell, const char
 
 static apl_status count_name(struct column *c, const struct cell *cell, uint64_t row, apl_error *err)
 {
-    if (cell->kind != CELL_NONE && !is_name(cell->text, cell->length))
-        c->unnamed_row = row;
-    apl_status status = c->unnamed_row ? APL_OK : name_set_add(c->names, cell->text, cell->length, err);
-    if (status != APL_E_UNSUPPORTED && !c->unnamed_row)
+    if (cell->length == 0)
+        return APL_OK;
+    if (!is_name(cell->text, cell->length)) {
+        c->unnamed_row = c->unnamed_row ? c->unnamed_row : row;
+        return APL_OK;
+    }
+    apl_status status = name_set_add(c->names, cell->text, cell->length, err);
+    if (status != APL_E_UNSUPPORTED)
         return status;
     name_set_free(c->names);
     c->names = NULL;
@@ -56,6 +60,10 @@ apl_status column_take(struct column *c, const struct cell *cell, const char *fi
         c->first_row[cell->kind] = row;
     if (cell->kind == CELL_TEXT)
         take_text_cell(c, cell, file);
+    if (cell->length == 0 && c->empty_row == 0) {
+        c->empty_row = row;
+        c->empty_file = file;
+    }
     if (cell->kind == CELL_WHOLE) {
         c->least = c->kinds[CELL_WHOLE] == 1 || cell->whole < c->least ? cell->whole : c->least;
         c->most = c->kinds[CELL_WHOLE] == 1 || cell->whole > c->most ? cell->whole : c->most;
@@ -146,8 +154,8 @@ apl_status column_decide_label(struct column *c, apl_error *err)
     }
     if (c->dtype != APL_UTF8)
         return APL_OK;
-    if (c->kinds[CELL_NONE])
-        return fail(err, APL_E_SOURCE, "the label in row %" PRIu64 " is empty", c->first_row[CELL_NONE]);
+    if (c->empty_row)
+        return fail(err, APL_E_SOURCE, "the label in row %" PRIu64 " is empty", c->empty_row);
     if (c->unnamed_row)
         return fail(err, APL_E_SOURCE,
                     "the label in row %" PRIu64

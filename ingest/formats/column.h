@@ -10,6 +10,8 @@ struct column {
     uint64_t kinds[CELL_KINDS];     /* cells of each kind, */
     uint64_t first_row[CELL_KINDS]; /* and the first of them: its row, */
     const char *first_file;         /* and file, of the first text */
+    uint64_t empty_row;             /* the first whose text is empty, or that lacks the column; 0: none */
+    const char *empty_file;
     char first_text[40];
     int64_t least, most; /* of whole numbers */
     bool inexact;        /* some of them are no f64 */
@@ -17,8 +19,8 @@ struct column {
     uint64_t length;     /* of all lists */
     uint32_t inner;      /* of these */
     bool lengths_vary, inner_varies, all_whole, any_list, any_filled;
-    struct name_set *names; /* of the texts, where they are counted; NULL: not, or no more */
-    uint64_t unnamed_row;   /* the first whose text is no name; 0: none */
+    struct name_set *names; /* of the texts that are names, where they are counted; NULL: not, or too many */
+    uint64_t unnamed_row;   /* the first whose text is no name, and not empty; 0: none */
 
     /* What becomes of it. */
     apl_dtype dtype;

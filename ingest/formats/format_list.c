@@ -5,6 +5,7 @@
 #include "list_images.h"
 #include "list_names.h"
 #include "list_records.h"
+#include "list_split_column.h"
 #include "list_splits.h"
 #include "utf8.h"
 
@@ -168,7 +169,7 @@ static apl_status read_split_rows(struct list *l, size_t file, struct list_file 
         TRY(begin_list_member(l, file, split, number, err));
     while ((status = next_own_row(l, f, split, err)) == APL_OK) {
         bool is;
-        TRY(list_split_has(&l->columns, f, split, &is, err));
+        TRY(list_split_has(&l->splits, &l->columns, f, split, &is, err));
         if (!is || !host->own(host->user, split, 1))
             continue;
         if (!begun)
@@ -220,6 +221,7 @@ static apl_status read_list(void *state, apl_error *err)
     TRY(list_columns_read(&l->columns, err));
     TRY(list_images_find(&l->columns, err));
     TRY(list_columns_decide(&l->columns, err));
+    TRY(list_find_split_column(&l->columns, err));
     list_images_tell(&l->columns);
     TRY(list_splits_find(&l->splits, &l->columns, err));
     TRY(count_splits(l, err));

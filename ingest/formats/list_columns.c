@@ -189,27 +189,6 @@ static apl_status find_label_column(struct list_columns *l, apl_error *err)
                : fail_in(err, status, "%s: column %s", l->host->source, l->columns[l->label].name);
 }
 
-/* A column called split, whose cells name splits. */
-static apl_status find_split_column(struct list_columns *l, apl_error *err)
-{
-    size_t count = 0;
-    l->split = list_find_column(l, "split");
-    if (l->split < 0)
-        return APL_OK;
-    struct column *c = &l->columns[l->split];
-    if (c->given || c->kinds[CELL_TEXT] != l->rows || !c->names || l->split == l->label ||
-        list_image_of(l, (unsigned)l->split) >= 0) {
-        l->split = -1;
-        return APL_OK;
-    }
-    TRY(name_set_sort(c->names, err));
-    const char *const *names = name_set_names(c->names, &count);
-    for (size_t i = 0; i < count; i++)
-        if (strlen(names[i]) > APL_MAX_NAME || count > LIST_SPLITS)
-            l->split = -1;
-    return APL_OK;
-}
-
 /* Such as 1e400. */
 static bool is_number_too_large(const char *text)
 {
@@ -290,7 +269,8 @@ static void count_missing(const struct list_columns *l, struct column *c)
     if (seen == l->rows)
         return;
     c->kinds[CELL_NONE] += l->rows - seen;
-    c->first_row[CELL_NONE] = 1;
+    c->empty_row = 1;
+    c->empty_file = l->host->files[0].path;
 }
 
 apl_status list_columns_read(struct list_columns *l, apl_error *err)
@@ -314,7 +294,6 @@ apl_status list_columns_decide(struct list_columns *l, apl_error *err)
 {
     TRY(check_given(l, err));
     TRY(find_label_column(l, err));
-    TRY(find_split_column(l, err));
     for (unsigned i = 0; i < l->count; i++) {
         if ((int)i == l->label)
             continue;

@@ -144,6 +144,8 @@ static apl_status take_cell_of(struct list_records *l, struct list_record *r, st
     r->column = i;
     if (image >= 0) {
         r->status = take_image(l, r, (unsigned)image, &cell);
+    } else if ((int)i == l->columns->split && cell.length == 0) {
+        r->status = fail(&r->error, APL_E_SOURCE, "is empty, and names no split");
     } else if (list_is_value(l->columns, i)) {
         r->begins[i] = r->values.size;
         r->status = column_value(&l->columns->columns[i], &cell, &r->values, r->shapes[i], &r->error);

@@ -74,7 +74,9 @@ static apl_status count_file(struct list_splits *s, const struct list_columns *l
     apl_status status = list_begin(l, file, &f, err);
     while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK) {
         status = list_cell(l, &f, (unsigned)l->split, &cell, err);
-        struct list_split *split = status == APL_OK ? find_list_split(s, cell.text) : NULL;
+        if (status != APL_OK)
+            break;
+        struct list_split *split = find_list_split(s, cell.length > 0 ? cell.text : s->split[0].name);
         if (split)
             split->rows++;
     }
@@ -93,15 +95,14 @@ apl_status list_splits_count(struct list_splits *s, const struct list_columns *l
     return APL_OK;
 }
 
-/* Is the current row of this split? */
-apl_status list_split_has(const struct list_columns *l, struct list_file *f, const char *split, bool *is,
-                          apl_error *err)
+apl_status list_split_has(const struct list_splits *s, const struct list_columns *l, struct list_file *f,
+                          const char *split, bool *is, apl_error *err)
 {
     struct cell cell;
     *is = true;
     if (l->split < 0)
         return APL_OK;
     TRY(list_cell(l, f, (unsigned)l->split, &cell, err));
-    *is = strcmp(cell.text, split) == 0;
+    *is = strcmp(cell.length > 0 ? cell.text : s->split[0].name, split) == 0;
     return APL_OK;
 }

@@ -1,0 +1,72 @@
+/* Which column names the splits of rows: see list_split_column.h. */
+#include "list_split_column.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+
+static void tell_of_field(const struct list_columns *l, const struct column *c, const char *why)
+{
+    char text[APL_MAX_NAME + 256];
+    snprintf(text, sizeof text, "column %s becomes a field, and names no splits: %s", c->name, why);
+    l->host->notice(l->host->user, "", text);
+}
+
+/* Why its cells are no names of splits; NULL: they are. */
+static const char *why_no_splits(const struct list_columns *l, const struct column *c)
+{
+    size_t count = 0;
+    if (c->kinds[CELL_TEXT] == 0 || c->kinds[CELL_TEXT] + c->kinds[CELL_NONE] < l->rows)
+        return "its cells are not all words, such as train and test";
+    if (c->unnamed_row)
+        return "a name has at most 255 bytes of printable UTF-8";
+    if (c->names)
+        name_set_names(c->names, &count);
+    return count > LIST_SPLITS || !c->names ? "a table has at most 64 splits"
+           : count == 0                     ? "all of its cells are empty"
+                                            : NULL;
+}
+
+/* To whichever split the row belongs, it would be the wrong one. */
+static apl_status check_empty_cells(const struct list_columns *l, const struct column *c, apl_error *err)
+{
+    if (c->empty_row == 0 || l->host->options->skip_bad > 0)
+        return APL_OK;
+    return fail(err, APL_E_SOURCE,
+                "%s: row %" PRIu64 ", column %s: is empty, and names no split: --skip-bad N (skip_bad=N in "
+                "Python) leaves out such rows, --type %s=utf8 makes the column a field",
+                c->empty_file, c->empty_row, c->name, c->name);
+}
+
+/* Whether a column of another case is meant to name splits is for the caller to say. */
+static void tell_of_case(const struct list_columns *l)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct column *c = &l->columns[i];
+        if (strcasecmp(c->name, "split") == 0 && !c->given && (int)i != l->label && list_image_of(l, i) < 0)
+            tell_of_field(l, c, "only one called split, in lower case, does");
+    }
+}
+
+apl_status list_find_split_column(struct list_columns *l, apl_error *err)
+{
+    l->split = -1;
+    for (unsigned i = 0; i < l->count && l->split < 0; i++)
+        if (strcmp(l->columns[i].name, "split") == 0)
+            l->split = (int)i;
+    if (l->split < 0) {
+        tell_of_case(l);
+        return APL_OK;
+    }
+    struct column *c = &l->columns[l->split];
+    const char *why = why_no_splits(l, c);
+    bool other = c->given || l->split == l->label || list_image_of(l, (unsigned)l->split) >= 0;
+    if (other || why) {
+        if (!other)
+            tell_of_field(l, c, why);
+        l->split = -1;
+        return APL_OK;
+    }
+    TRY(check_empty_cells(l, c, err));
+    return name_set_sort(c->names, err);
+}

@@ -1,0 +1,91 @@
+/* The column of a table that names the splits of rows, and columns that seem to. */
+#include "list_fixture.h"
+
+TestSuite(list_splits, .init = list_set_up, .fini = fx_tear_down, .timeout = 60);
+
+static void refused(const char *words, const char *name, const char *text)
+{
+    put_text(name, text);
+    IX_REFUSED(APL_E_SOURCE, words, name);
+}
+
+Test(list_splits, an_empty_cell_is_an_error)
+{
+    refused("t.csv: row 3, column split: is empty, and names no split: --skip-bad N", "in/t.csv",
+            "x,split\n1,train\n2,\n3,test\n");
+    refused("t.jsonl: row 2, column split: is empty", "in/t.jsonl",
+            "{\"x\": 1, \"split\": \"train\"}\n{\"x\": 2}\n");
+    refused("t.jsonl: row 1, column split: is empty", "in/t.jsonl",
+            "{\"x\": 1}\n{\"x\": 2, \"split\": \"train\"}\n");
+    refused("t.jsonl: row 2, column split: is empty", "in/t.jsonl",
+            "{\"x\": 1, \"split\": \"test\"}\n{\"x\": 2, \"split\": \"\"}\n");
+    put_text("in/train.csv", "x,split\n1,train\n");
+    put_text("in/more.csv", "x,split\n1,\n");
+    IX_REFUSED(APL_E_SOURCE, "more.csv: row 2, column split", "in/train.csv", "in/more.csv");
+}
+
+/* The row is of no split, so it is left out once. */
+Test(list_splits, rows_without_a_split_are_left_out)
+{
+    put_text("in/t.csv", "x,split\n1,test\n2,\n3,train\n4,\n5,train\n");
+    ix_options.skip_bad = 2;
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    const int64_t x[] = {3, 5, 1};
+    cr_assert_eq(apl_batch_rows(all), 3);
+    cr_assert_arr_eq(ix_column(s, all, "x")->data, x, sizeof x);
+    cr_assert_eq(apl_store_info(s)->skipped, 2);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 3, column split: is empty, and names no split\n"), "%s",
+              ix_said);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+static void becomes_field(const char *field, const char *words, const char *text)
+{
+    put_text("in/t.csv", text);
+    apl_store *s = IX_STORE("in/t.csv");
+    field_of(s, field);
+    cr_assert_eq(apl_store_info(s)->splits, 1);
+    cr_assert_not_null(strstr(ix_said, words), "%s", ix_said);
+    apl_store_close(s);
+}
+
+Test(list_splits, a_column_that_seems_to_name_them_is_worth_a_line)
+{
+    becomes_field("Split", "column Split becomes a field, and names no splits: only one called split",
+                  "x,Split\n1,train\n2,test\n");
+    becomes_field("split", "column split becomes a field, and names no splits: its cells are not all words",
+                  "x,split\n1,0\n2,1\n");
+    becomes_field("split", "its cells are not all words", "x,split\n1,0\n2,test\n");
+    becomes_field("split", "its cells are not all words", "x,split\n1,\n2,\n");
+    becomes_field("split", "a name has at most 255 bytes", "x,split\n1,\"a\nb\"\n2,test\n");
+}
+
+Test(list_splits, what_is_asked_for_is_not_told)
+{
+    put_text("in/t.csv", "x,split\n1,train\n2,\n");
+    ix_options.column_types = (const char *const[]){"split=utf8"};
+    ix_options.column_type_count = 1;
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "split")->dtype, APL_UTF8);
+    cr_assert_null(strstr(ix_said, "split"), "%s", ix_said);
+    apl_store_close(s);
+    ix_options.column_type_count = 0;
+    ix_options.label_column = "split";
+    put_text("in/t.csv", "x,split\n1,train\n2,test\n");
+    s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "split")->class_count, 2);
+    cr_assert_null(strstr(ix_said, "split"), "%s", ix_said);
+    apl_store_close(s);
+}
+
+Test(list_splits, more_names_than_a_table_has_splits)
+{
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "x,split\n");
+    for (int i = 0; i < 65; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%d,part%d\n", i, i);
+    becomes_field("split", "column split becomes a field, and names no splits: a table has at most 64 splits",
+                  text);
+}
