@@ -167,6 +167,43 @@ APL_API APL_MUST_USE apl_status apl_ingest(const char *source, const char *db,
                                            const apl_ingest_options *options, apl_ingest_summary *summary,
                                            apl_error *err);
 
+/*
+ * What aplingest makes of an image file (docs/DATA.md), for those who write stores themselves. Nobody turns it, and no
+ * colour profile is applied.
+ */
+typedef struct apl_image {
+    const char *kind;                 /* "JPEG", "PNG", "GIF", "WebP", "BMP", "TIFF", "PPM" or "PGM" */
+    uint32_t channels, height, width; /* 1: grey; 2: and alpha; 3: red, green, blue; 4: and alpha */
+    unsigned bits;                    /* of a sample: 8 or 16 */
+    unsigned orientation;             /* by EXIF or TIFF, 1 ... 8 */
+    int palette;                      /* 1: its pixels are numbers of colours, as which they are decoded */
+    uint32_t remarks;                 /* bit n is set: apl_image_remark(n) is true of it */
+    const void *data;                 /* what was asked for; NULL: the header alone */
+    size_t bytes;                     /* of that */
+} apl_image;
+
+/*
+ * Decodes a file of `size` bytes: u8 or u16 [channels, height, width]. bits: 16: an image of 8 bits is refused; 8: 16 bits
+ * become 8; 0: only the header is read, and `bits` of the image is what the file has. Any thread may call it. Likely
+ * errors: APL_E_CORRUPT; APL_E_UNSUPPORTED (a kind that this build does not read, a variant of one, or too large);
+ * APL_E_SOURCE (no image, or not of 16 bits).
+ */
+APL_API APL_MUST_USE apl_status apl_image_decode(const void *file, size_t size, unsigned bits,
+                                                 apl_image **image, apl_error *err);
+
+/*
+ * Makes a JPEG file of quality 100, with full chroma, of a file that is none; a JPEG file stays as it is, and is
+ * decoded to see that it can be, unless `unchecked`. channels, height and width are those of the JPEG file.
+ */
+APL_API APL_MUST_USE apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked,
+                                                  apl_image **image, apl_error *err);
+
+/* `image` may be NULL. */
+APL_API void apl_image_free(apl_image *image);
+
+/* What remark `number` says of images, such as "images of 16 bits, reduced to 8"; NULL: there are no more. */
+APL_API const char *apl_image_remark(unsigned number);
+
 #ifdef __cplusplus
 }
 #endif

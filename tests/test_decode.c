@@ -5,6 +5,15 @@
 
 TestSuite(decode, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
 
+static bool has_palette(const char *name)
+{
+    static const char *const marks[] = {"palette", ".gif", "bit.bmp", "grey.bmp", "transparent.png"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(name, marks[i]))
+            return true;
+    return false;
+}
+
 static void decodes(const struct file *f)
 {
     struct image_info info, header;
@@ -27,6 +36,7 @@ static void decodes(const struct file *f)
         cr_assert_leq(difference(s.data, f->raw + at + 1, i, bits), slack, "%s: sample %zu", f->name, i);
     cr_assert_eq(info.more, strstr(f->name, "frames") || strstr(f->name, "pages"), "%s", f->name);
     cr_assert_eq(info.orientation, strstr(f->name, "turned") ? 6 : 1, "%s", f->name);
+    cr_assert_eq(info.palette, has_palette(f->name), "%s", f->name);
     raster_free(&s);
 }
 

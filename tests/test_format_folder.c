@@ -161,6 +161,20 @@ Test(format_folder, sixteen_bits)
     apl_store_close(s);
 }
 
+/* A JPEG among images of 16 bits was refused. */
+Test(format_folder, sixteen_bits_beside_a_jpeg)
+{
+    static const char wide[] = "P5 2 1 65535\n\x01\x02\xff\xfe";
+    put("cat/1.pgm", wide, sizeof wide - 1);
+    put("cat/2.pgm", wide, sizeof wide - 1);
+    put_jpeg("cat/3.jpg", 8, 8, JCS_GRAYSCALE);
+    OK(ingest(source));
+    cr_assert_not_null(strstr(said, "images of 16 bits, reduced to 8: 2"), "%s", said);
+    apl_store *s = fx_open(db);
+    cr_assert_eq(apl_store_field(s, 0)->dtype, APL_U8);
+    apl_store_close(s);
+}
+
 /* Among JPEGs, other images become JPEGs too, which is reported. */
 Test(format_folder, strays_among_jpegs)
 {

@@ -67,12 +67,15 @@ apl_status survey_take(struct survey *s, const struct format_host *host, struct 
 struct image_plan survey_plan(const struct survey *s, const struct format_host *host)
 {
     uint64_t jpeg = s->jpeg + s->passed;
-    struct image_plan plan = {.bits = s->shaped > 0 && s->wide == s->shaped ? 16 : 8};
+    /* The shapes of all are known, and JPEG files, if they are among those, have 8 bits. */
+    bool known = s->shaped > 0 && (jpeg == 0 || host->images.form == IMAGES_PIXELS);
+    struct image_plan plan = {.bits = 8};
     plan.keep = host->images.form == IMAGES_JPEG || (host->images.form == IMAGES_AUTO && jpeg >= s->other);
-    plan.fixed = s->shaped > 0 && !s->varies && (jpeg == 0 || host->images.form == IMAGES_PIXELS);
+    plan.fixed = known && !s->varies;
     plan.rules = host->images;
     plan.orientations = !plan.keep && s->turned > 0 && !plan.rules.orient;
-    plan.bits = plan.keep ? 8 : plan.bits;
+    if (!plan.keep && known && s->wide == s->shaped)
+        plan.bits = 16;
     memcpy(plan.shape, s->shape, sizeof plan.shape);
     return plan;
 }

@@ -92,6 +92,7 @@ static apl_status take_bmp_header(const uint8_t *bytes, size_t size, struct bmp 
     if (!cursor_ok(&c))
         return bad_bmp("a damaged header", err);
     TRY(check_bmp(bmp, err));
+    info->palette = bmp->bits <= 8;
     info->channels = bmp->mask[3] && bmp->bits > 8 ? 4 : 3;
     if (bmp->bits <= 8 && info->numbers)
         info->channels = 1;

@@ -99,6 +99,7 @@ static apl_status take_gif_info(const struct gif *g, size_t size, struct image_i
     info->width = (uint32_t)g->file->SWidth;
     info->height = (uint32_t)g->file->SHeight;
     bool whole = frame->Width == g->file->SWidth && frame->Height == g->file->SHeight;
+    info->palette = true;
     info->channels = info->numbers ? 1 : g->transparent != NO_COLOUR || !whole ? 4 : 3;
     TRY(raster_check(info, "GIF", size, RATIO_MAX, err));
     if (frame->Left < 0 || frame->Top < 0 || frame->Width < 1 || frame->Height < 1 ||

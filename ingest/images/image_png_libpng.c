@@ -114,6 +114,7 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
     info->width = png_get_image_width(f->png, f->info);
     info->height = png_get_image_height(f->png, f->info);
     TRY(raster_check(info, "PNG", size, RATIO_MAX, err));
+    info->palette = png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE;
     set_form(f, info->numbers);
     take_png_info(f, info);
     if (samples) {

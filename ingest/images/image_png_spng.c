@@ -92,6 +92,7 @@ static apl_status read_png_header(spng_ctx *c, size_t size, struct png_form *for
     *form = info->numbers && single ? numbers_of(&h) : form_of(&h, code == 0);
     info->channels = form->channels;
     info->bits = form->bits;
+    info->palette = h.color_type == SPNG_COLOR_TYPE_INDEXED;
     info->profile = spng_get_iccp(c, &profile) == 0;
     return APL_OK;
 }

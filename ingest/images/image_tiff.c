@@ -141,6 +141,7 @@ static apl_status take_tiff_form(struct tiff_file *t, struct image_info *info, a
         return unsupported_tiff(t, err);
     info->channels = t->plain ? t->samples : grey ? 1 : 3;
     info->bits = t->plain && t->depth == 16 ? 16 : 8;
+    info->palette = t->photometric == PHOTOMETRIC_PALETTE;
     return APL_OK;
 }
 

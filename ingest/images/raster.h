@@ -14,6 +14,7 @@ struct image_info {
         width;            /* 1: grey, 2: grey and alpha, 3: red, green, blue, 4: these and alpha */
     unsigned bits;        /* of a sample: 8 or 16 */
     unsigned orientation; /* by EXIF or TIFF, 1 ... 8; 1: upright, or none is said */
+    bool palette;         /* its pixels are numbers of colours, as which they are decoded */
     bool profile;         /* has a colour profile, which is not applied */
     bool more;            /* has further frames or pages, which are left out */
     bool

@@ -1,0 +1,126 @@
+/* One image file for a caller that writes a store itself: image_maker with nothing around it. */
+#include "apl_ingest.h"
+#include "image_kind.h"
+#include "image_maker.h"
+
+/* What the caller sees of an image stands first, so that it can be freed by that. */
+struct owned_image {
+    apl_image seen;
+    struct made_image made;
+};
+
+const char *apl_image_remark(unsigned number)
+{
+    return number < REMARKS ? image_remark_text((enum image_remark)number) : NULL;
+}
+
+void apl_image_free(apl_image *image)
+{
+    struct owned_image *own = (struct owned_image *)(void *)image;
+    if (!own)
+        return;
+    image_free(&own->made);
+    free(own);
+}
+
+static apl_status check_arguments(const void *file, apl_image **image, unsigned bits, apl_error *err)
+{
+    if (!file || !image)
+        return fail(err, APL_E_INVALID, "no file, or nowhere to put the image");
+    if (bits != 0 && bits != 8 && bits != 16)
+        return fail(err, APL_E_INVALID, "samples have 8 bits or 16, not %u", bits);
+    return APL_OK;
+}
+
+/* A value of the store must have room for it: said before memory is taken. */
+static apl_status check_samples(const struct image_info *info, apl_error *err)
+{
+    size_t bytes = raster_bytes(info);
+    return bytes <= APL_MAX_VALUE
+               ? APL_OK
+               : fail(err, APL_E_UNSUPPORTED, "%u x %u pixels are %zu bytes, more than the %u of a value",
+                      info->width, info->height, bytes, APL_MAX_VALUE);
+}
+
+/* What the header tells. */
+static apl_status take_image_header(struct image_maker *maker, struct owned_image *own,
+                                    struct image_info *info, apl_error *err)
+{
+    const struct buffer *file = &own->made.bytes;
+    TRY(image_decoder_probe(image_maker_decoder(maker), file->data, file->size, info, err));
+    own->seen = (apl_image){.kind = image_kind(file->data, file->size),
+                            .channels = info->channels,
+                            .height = info->height,
+                            .width = info->width,
+                            .bits = info->bits,
+                            .orientation = info->orientation,
+                            .palette = info->palette};
+    return APL_OK;
+}
+
+static void show_image(struct owned_image *own, const struct image_plan *plan)
+{
+    const struct made_image *made = &own->made;
+    own->seen.channels = made->shape[0];
+    own->seen.height = made->shape[1];
+    own->seen.width = made->shape[2];
+    own->seen.bits = plan->keep ? 8 : made->samples.bits;
+    own->seen.data = image_value(plan, made);
+    own->seen.bytes = plan->keep
+                          ? made->bytes.size
+                          : (size_t)made->shape[0] * made->shape[1] * made->shape[2] * (plan->bits / 8);
+    for (unsigned i = 0; i < REMARKS; i++)
+        own->seen.remarks |= made->remarks[i] ? 1u << i : 0;
+}
+
+static apl_status fill_image(struct owned_image *own, const struct image_plan *plan, bool unchecked,
+                             apl_error *err)
+{
+    struct image_info info;
+    struct image_maker *maker = image_maker_new();
+    if (!maker)
+        return fail_nomem(err);
+    apl_status status = take_image_header(maker, own, &info, err);
+    if (status == APL_OK && plan->bits > 0) {
+        status = plan->keep ? APL_OK : check_samples(&info, err);
+        if (status == APL_OK)
+            status = image_make(maker, plan, unchecked, &own->made, err);
+        if (status == APL_OK)
+            show_image(own, plan);
+    }
+    image_maker_free(maker);
+    return status;
+}
+
+/* plan->bits is 0: the header alone. */
+static apl_status make_owned(const void *file, size_t size, const struct image_plan *plan, bool unchecked,
+                             apl_image **image, apl_error *err)
+{
+    struct owned_image *own = calloc(1, sizeof *own);
+    if (own)
+        buffer_put(&own->made.bytes, file, size);
+    apl_status status =
+        own && !own->made.bytes.failed ? fill_image(own, plan, unchecked, err) : fail_nomem(err);
+    *image = status == APL_OK ? &own->seen : NULL;
+    if (status != APL_OK && own)
+        apl_image_free(&own->seen);
+    return status;
+}
+
+apl_status apl_image_decode(const void *file, size_t size, unsigned bits, apl_image **image, apl_error *err)
+{
+    const struct image_plan plan = {.bits = bits};
+    apl_error own;
+    err = err ? err : &own;
+    TRY(check_arguments(file, image, bits, err));
+    return make_owned(file, size, &plan, false, image, err);
+}
+
+apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked, apl_image **image, apl_error *err)
+{
+    const struct image_plan plan = {.keep = true, .bits = 8};
+    apl_error own;
+    err = err ? err : &own;
+    TRY(check_arguments(file, image, 8, err));
+    return make_owned(file, size, &plan, unchecked != 0, image, err);
+}
