@@ -19,9 +19,10 @@ from ..ingesting import IngestSummary, IngestWarning
 from ..schema import listed
 from ._appending import Appender, Rules
 from ._choosing import Asked, Classes, Fields, Types, asked, check_names, choose
+from ._classes import OneNaming, one_naming
 from ._making import Maker
 from ._sources import Opener
-from ._told import Chunk, Part, Source, Wishes, rows_of, size_of
+from ._told import Chunk, Part, Source, Told, Wishes, rows_of, size_of
 
 _FIRST_ROWS, _FIRST_BYTES = 256, 32 << 20  # what types are found from
 
@@ -133,10 +134,11 @@ class _Conversion:
         if begun is None:
             raise InvalidError("there are no rows")
         at, chunks, first = begun
-        makers = self._makers(self._parts[at], first, pool)
+        naming = self._naming(self._parts[at])
+        makers = self._makers(self._parts[at], naming.told, first, pool)
         fields = [maker.field for maker in makers] + [field for maker in makers for field in maker.beside]
         with Writer(db, fields, source=self._source.format, progress=self._checking, **options) as writer:
-            appender = Appender(writer, makers, self._rules, self._reading)
+            appender = Appender(writer, makers, self._rules, naming.renumber, self._reading)
             for number, part in enumerate(self._parts):
                 if number < at:
                     continue
@@ -148,9 +150,19 @@ class _Conversion:
         self._tell_notes([note for maker in makers for note in maker.notes()])
         return appender.records, appender.raw_bytes
 
-    def _makers(self, part: Part, first: list[Chunk], pool: ThreadPoolExecutor) -> list[Maker]:
+    def _naming(self, part: Part) -> OneNaming:
+        """The classes of all splits, of which `part` is the first with records."""
+        told = {one.split: one.told for one in self._parts}
+        naming = one_naming(told, part.split, _wishes(self._wanted))
+        self._tell_notes(list(dict.fromkeys(note for one in self._parts for note in one.notes)))
+        self._tell_notes(naming.notes)
+        return naming
+
+    def _makers(
+        self, part: Part, told: Mapping[str, Told], first: list[Chunk], pool: ThreadPoolExecutor
+    ) -> list[Maker]:
         columns = check_names(self._wanted, first[0])
-        makers, notes = choose(self._wanted, part.told, _joined(first), columns, pool, part.outside)
+        makers, notes = choose(self._wanted, told, _joined(first), columns, pool, part.outside)
         if len(self._parts) == 1 and any(maker.column == "split" and _is_text(maker) for maker in makers):
             notes.append(_SPLIT_NOTE.format(part.split))
         self._tell_notes(notes)
@@ -184,7 +196,9 @@ def _wishes(wanted: Asked) -> Wishes:
         for name, spec in wanted.types.items()
         if not isinstance(spec, str) and spec.dtype is not None
     }
-    return Wishes(casts, None if wanted.fields is None else frozenset(wanted.fields))
+    classes = {name: spec.classes for name, spec in wanted.types.items() if isinstance(spec, Told)}
+    named = {old.get(name, name): given for name, given in (classes | wanted.classes).items() if given}
+    return Wishes(casts, None if wanted.fields is None else frozenset(wanted.fields), named)
 
 
 def _names(fields: Fields) -> list[str] | None:
@@ -255,6 +269,10 @@ def convert(
 
     Types and shapes are inferred from the first 256 rows. A later row that differs is refused, with its
     number and column. Nothing is rounded, except floats for which you choose a narrower type.
+
+    Classes that come as numbers are matched by their names: where splits or files name theirs differently,
+    they are numbered together, the names of the first in its order, then what each of the others adds; or as
+    `classes` has them, if it has them all.
 
     A store does not know the format of bounding boxes. Those of torchvision, `tv_tensors.BoundingBoxes`, are
     stored as XYXY, which loaders take by default. All others are stored as they are, such as COCO's, of

@@ -11,6 +11,8 @@ import numpy as np
 from .._arguments import wrong_type
 from .._errors import InvalidError, SourceError, advising, prefixed
 from .._writer import Writer
+from ..schema import Field
+from ._classes import Renumbering
 from ._making import Maker, Values, Wrong, Wrongs
 from ._told import Chunk, Column, Part, rows_of
 
@@ -62,6 +64,11 @@ def _of_other_size(column: str, own: tuple[int, ...], image: str, of: tuple[int,
     )
 
 
+def _fill_of(field: Field, fill: Any) -> Any:
+    """A class by its number, as its column may have numbers."""
+    return field.classes.index(fill) if field.classes and fill in field.classes else fill
+
+
 def _kept(values: Column, left: Sequence[int]) -> Column:
     return values[np.asarray(left)] if isinstance(values, np.ndarray) else [values[row] for row in left]
 
@@ -70,13 +77,20 @@ class Appender:
     """Appends the rows of parts, one part after another.
 
     Args:
+        renumber: of splits, by column, which numbers of classes change.
         report: called with records, their bytes, and the bytes written, a few times a second.
     """
 
     def __init__(
-        self, writer: Writer, makers: list[Maker], rules: Rules, report: Callable[[int, int, int], None]
+        self,
+        writer: Writer,
+        makers: list[Maker],
+        rules: Rules,
+        renumber: Mapping[str, Mapping[str, Renumbering]],
+        report: Callable[[int, int, int], None],
     ) -> None:
         self._writer, self._makers, self._rules, self._report = writer, makers, rules, report
+        self._renumber = renumber
         self.records, self.raw_bytes, self._bad, self._next = 0, 0, 0, 0.0
 
     def take(self, part: Part, chunks: Iterator[Chunk]) -> None:
@@ -99,7 +113,7 @@ class Appender:
         wrong: Wrongs = {}
         values: Values = {}
         for maker in self._makers:
-            values.update(self._made(maker, chunk, first, wrong))
+            values.update(self._made(maker, split, chunk, first, wrong))
         self._check_masks(wrong)
         left = [row for row in range(rows) if row not in wrong]
         for row in sorted(wrong):
@@ -122,13 +136,15 @@ class Appender:
                     why = _of_other_size(maker.column, own, image.column, of)
                     wrong.setdefault(row, Wrong(why, bad=True))
 
-    def _made(self, maker: Maker, chunk: Chunk, first: int, wrong: Wrongs) -> Values:
+    def _made(self, maker: Maker, split: str, chunk: Chunk, first: int, wrong: Wrongs) -> Values:
         if maker.column not in chunk:
             raise InvalidError(f"row {first:,}: there is no column {maker.column!r}")
         column, name = chunk[maker.column], maker.field.name
+        if (renumbering := self._renumber[split].get(maker.column)) is not None:
+            column = renumbering.apply(column, first)
         gone = _missing(column, bool(maker.field.classes))
         if gone and name in self._rules.fill:
-            column = _without(column, gone, self._rules.fill[name])
+            column = _without(column, gone, _fill_of(maker.field, self._rules.fill[name]))
         own: Wrongs = {} if name in self._rules.fill else dict.fromkeys(gone, Wrong("a missing value"))
         made = maker.make(column, own)
         for row, why in own.items():

@@ -13,7 +13,7 @@ from .._arguments import names, text, wrong_type
 from .._arrays import store_dtype
 from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
-from ..schema import UNCLEAR, Field, listed
+from ..schema import UNCLEAR, Field, listed, plain
 from ._found import found
 from ._images import BYTES, DecodedImage, File, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
@@ -115,6 +115,13 @@ def _refuse(column: str, name: str, what: str, rows: int) -> InvalidTypeError:
     )
 
 
+def _unnamed(names: tuple[str, ...]) -> str:
+    """Of the classes of a field that cannot have their names."""
+    more = f", ... ({len(names)} in all)" if len(names) > 40 else ""
+    told = ", ".join(f"{number} {plain(name)}" for number, name in enumerate(names[:40]))
+    return f"a field of lists keeps the numbers of classes, not their names, which are {told}{more}"
+
+
 class _Chooser:
     """Chooses the makers of one source."""
 
@@ -139,6 +146,8 @@ class _Chooser:
         if (told.dtype is None and not told.is_file and not told.refused) or told.shape is None:
             told = self._completed(given, told, values)
         told = self._with_classes(name, told)
+        if told.inside:
+            self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
             raise _refuse(column, name, told.refused, len(values))
         if told.note and given.dtype is None:
@@ -197,7 +206,8 @@ class _Chooser:
             as_stored = (
                 told.mark is not None and told.dtype in _CODES
             )  # what a store was made into keeps its type
-            dtype = told.dtype if as_stored else _CODES[(len(classes) > 256) + (len(classes) > 65536)]
+            needed = (len(classes) > 256) + (len(classes) > 65536)
+            dtype = _CODES[max(needed, _CODES.index(str(told.dtype)) if as_stored else 0)]
         mark = told.mark or "target"
         return dataclasses.replace(told, dtype=dtype, shape=(), classes=tuple(classes), mark=mark, refused="")
 

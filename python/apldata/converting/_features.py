@@ -13,6 +13,7 @@ from ._told import Told
 
 OWN = b"apldata"  # the key of what `export()` writes
 _FILES = ("Image", "Audio", "Video", "Pdf")
+_LISTS = ("List", "LargeList", "Sequence")
 
 
 def _names(names: Any) -> tuple[str, ...] | None:
@@ -40,6 +41,10 @@ def _of_feature(name: str, feature: Any) -> Iterator[tuple[str, Told]]:
     elif isinstance(kind, str) and kind.startswith("Array") and kind.endswith("D"):
         dtype = _dtype(feature.get("dtype"))
         yield name, Told(dtype, _shape(feature.get("shape")))
+    elif kind in _LISTS:
+        for inside, of in _of_feature(name, feature.get("feature")):
+            if names := of.classes or of.inside:
+                yield inside, Told(inside=names)
     elif kind is None or not isinstance(kind, str):
         for inside, of in feature.items():
             yield from _of_feature(f"{name}.{inside}", of)

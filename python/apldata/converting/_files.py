@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 
 from .._arguments import brief
 from .._errors import NotFoundError, SourceError, UnsupportedError
-from ._told import Chunk, Part, Source, Wishes
+from ._classes import OneNaming, Renumbering, one_naming
+from ._told import Chunk, Part, Source, Wishes, rows_of
 
 SPLITS = ("train", "training", "val", "valid", "validation", "dev", "eval", "test", "testing", "extra")
 _WORDS = re.compile(r"[^a-z]+")
@@ -112,7 +113,7 @@ def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
             yield batch.slice(first, step)
 
 
-def _read(files: list[Path], schema: Any, wishes: Wishes) -> Iterator[Chunk]:
+def _read(files: list[Path], schema: Any, wishes: Wishes, naming: OneNaming | None = None) -> Iterator[Chunk]:
     from .._errors import prefixed
     from ._tables import chunks
 
@@ -121,7 +122,18 @@ def _read(files: list[Path], schema: Any, wishes: Wishes) -> Iterator[Chunk]:
             file, own = _opened(path)
             if not own.equals(schema):
                 raise SourceError(_difference(own, schema))
-            yield from chunks(_batches(file, wishes), wishes)
+            read = chunks(_batches(file, wishes), wishes)
+            renumber = naming.renumber[str(path)] if naming else {}
+            yield from _renumbered(read, renumber) if renumber else read
+
+
+def _renumbered(chunks: Iterator[Chunk], renumber: Mapping[str, Renumbering]) -> Iterator[Chunk]:
+    """With the numbers of classes that all files have."""
+    first = 0
+    for chunk in chunks:
+        more = {name: one.apply(chunk[name], first) for name, one in renumber.items() if name in chunk}
+        first += rows_of(chunk)
+        yield chunk | more
 
 
 def _difference(own: Any, first: Any) -> str:
@@ -160,15 +172,25 @@ def _exported(part: Part, files: list[Path], schema: Any, column: str, wishes: W
 
 
 def _part(split: str, files: list[Path], wishes: Wishes) -> Part:
+    from ._features import told_of_metadata
     from ._tables import told_of_schema
 
     first, schema = _opened(files[0])
+    told = {str(files[0]): told_of_schema(schema)}
     rows = 0
     for path in files:
-        file = first if path == files[0] else _opened(path)[0]
+        file, own = (first, schema) if path == files[0] else _opened(path)
         rows += file.metadata.num_rows if hasattr(file, "metadata") and hasattr(file, "iter_batches") else 0
+        same = own.metadata == schema.metadata
+        told[str(path)] = told[str(files[0])] if same else told_of_metadata(own.metadata)
+    naming = one_naming(told, str(files[0]), wishes)
     return Part(
-        split, lambda: _read(files, schema, wishes), told_of_schema(schema), rows or None, outside=False
+        split,
+        lambda: _read(files, schema, wishes, naming),
+        naming.told,
+        rows or None,
+        outside=False,
+        notes=naming.notes,
     )
 
 

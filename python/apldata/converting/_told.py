@@ -20,6 +20,7 @@ class Told:
         dtype: the store's name for its type.
         shape: of a value.
         classes: names of the values 0, 1, ...
+        inside: names of the values 0, 1, ... in lists, for which a field has no place.
         mark: what the field is for.
         is_file: its values are files: bytes, or where they lie.
         media: the media type that its files must have.
@@ -41,6 +42,7 @@ class Told:
     codes: bool = False
     layout: str | None = None
     as_mask: bool = False
+    inside: tuple[str, ...] | None = None
 
     def over(self, other: Told) -> Told:
         """What both say; where they differ, this one."""
@@ -60,10 +62,12 @@ class Wishes:
     Attributes:
         casts: of columns, the dtypes that they are wanted in.
         columns: those that are wanted; None: all.
+        classes: of columns, the names of their classes.
     """
 
     casts: Mapping[str, str]
     columns: frozenset[str] | None = None
+    classes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     def wants(self, column: str) -> bool:
         return self.columns is None or column in self.columns
@@ -86,6 +90,7 @@ class Part:
         rows: how many there are; None: not known.
         again: `chunks` can be called more than once.
         outside: files that it names, and does not hold, may be read.
+        notes: what the caller ought to know of it.
     """
 
     split: str
@@ -94,6 +99,7 @@ class Part:
     rows: int | None = None
     again: bool = True
     outside: bool = True
+    notes: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass

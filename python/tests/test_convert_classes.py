@@ -1,0 +1,129 @@
+"""apldata.convert() of classes that come as numbers, which sources name differently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from convert_tools import made, types_of
+
+import apldata
+
+TRAIN, TEST = ["ant", "bee", "cat", "bee"], ["cat", "bee", "eel"]
+
+
+def labelled(names: list[str], labels: list[str], column: str = "label") -> Any:
+    """A dataset of Hugging Face whose classes are called `names`."""
+    datasets = pytest.importorskip("datasets")
+    given = datasets.Dataset.from_dict({column: [names.index(label) for label in labels]})
+    return given.cast_column(column, datasets.ClassLabel(names=names))
+
+
+def train() -> Any:
+    return labelled(["ant", "bee", "cat"], TRAIN)
+
+
+def test() -> Any:
+    return labelled(["bee", "cat", "dog", "eel"], TEST)
+
+
+test.__test__ = False  # type: ignore[attr-defined]
+
+
+def labels(store: apldata.Store, split: str) -> list[str]:
+    assert store.classes is not None
+    return [store.classes[number] for number in store.to_numpy(split)["label"]]
+
+
+def check(store: apldata.Store) -> None:
+    assert store.classes == ("ant", "bee", "cat", "dog", "eel")
+    assert labels(store, "train") == TRAIN and labels(store, "test") == TEST
+
+
+def test_splits_that_name_classes_differently(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    both = datasets.DatasetDict(train=train(), test=test())
+    told = r"column label: classes have different names .* as ant, bee, cat, dog, eel$"
+    with pytest.warns(apldata.IngestWarning, match=told):
+        apldata.convert(both, tmp_path / "a")
+    check(apldata.Store(tmp_path / "a"))
+    check(made({"train": train(), "test": test().to_iterable_dataset()}, tmp_path / "b"))
+    both.save_to_disk(tmp_path / "saved")
+    check(made(tmp_path / "saved", tmp_path / "c"))
+
+
+def test_files_that_name_classes_differently(tmp_path: Path) -> None:
+    for split, dataset in (("train", train()), ("test", test())):
+        dataset.to_parquet(str(tmp_path / f"{split}.parquet"))
+        dataset.to_parquet(str(tmp_path / f"shard-{split}.parquet"))
+    files = [tmp_path / "train.parquet", tmp_path / "test.parquet"]
+    check(made(files, tmp_path / "a"))
+    (tmp_path / "shards").mkdir()
+    shards = [(tmp_path / "shards" / f"{k}.parquet") for k in range(2)]
+    for file, shard in zip(files, shards, strict=True):
+        file.rename(shard)
+    with pytest.warns(apldata.IngestWarning, match="classes have different names in different sources"):
+        apldata.convert(shards, tmp_path / "b")
+    assert labels(apldata.Store(tmp_path / "b"), "train") == TRAIN + TEST
+    order = ["eel", "dog", "cat", "bee", "ant"]
+    given = made(shards, tmp_path / "c", classes={"label": order})
+    assert given.classes == tuple(order) and labels(given, "train") == TRAIN + TEST
+
+
+def test_names_that_are_given_stand_for_numbers_or_match(tmp_path: Path) -> None:
+    renamed = made(train(), tmp_path / "a", classes={"label": ["x", "y", "z"]})
+    assert labels(renamed, "train") == ["x", "y", "z", "y"]
+    turned = made(train(), tmp_path / "b", classes={"label": ["cat", "bee", "ant"]})
+    assert labels(turned, "train") == TRAIN and turned.to_numpy()["label"].tolist() == [2, 1, 0, 1]
+    with pytest.raises(apldata.InvalidError, match=r"has the class 'bee' in train, which is not given"):
+        made({"train": train(), "test": test()}, tmp_path / "c", classes={"label": ["ant", "cat"]})
+
+
+def test_numbers_without_names_among_names_that_differ(tmp_path: Path) -> None:
+    parts = {"train": train(), "test": test(), "more": {"label": np.array([1, 0])}}
+    with pytest.raises(apldata.InvalidError, match=r"more, row 0, column label: 1 is the number of a class"):
+        made(parts, tmp_path / "a")
+    parts["more"] = {"label": np.array(["eel", "ant"])}
+    assert labels(made(parts, tmp_path / "b"), "more") == ["eel", "ant"]
+    with pytest.raises(apldata.InvalidError, match=r"train and test name classes differently, and plain"):
+        made({"plain": {"label": np.array([1])}, "train": train(), "test": test()}, tmp_path / "c")
+    same = {"train": train(), "more": {"label": np.array([2, 0])}}
+    assert labels(made(same, tmp_path / "d"), "more") == ["cat", "ant"]
+
+
+def test_missing_classes_and_numbers_of_none_stay(tmp_path: Path) -> None:
+    parts = {"train": train(), "test": test().map(lambda row, at: {"label": -at}, with_indices=True)}
+    with pytest.raises(apldata.InvalidError, match=r"test, row 2, column label: -2 is no class: .* 0 to 3"):
+        made(parts, tmp_path / "a")
+    parts["test"] = parts["test"].select(range(2))
+    with pytest.raises(apldata.InvalidError, match=r"test, row 1, column label: a missing value"):
+        made(parts, tmp_path / "b")
+    assert labels(made(parts, tmp_path / "c", missing={"label": "eel"}), "test") == ["bee", "eel"]
+
+
+def test_categories_of_frames_have_the_names_of_all(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frames = {
+        split: pd.DataFrame({"label": pd.Categorical(values)})
+        for split, values in (("train", TRAIN), ("test", TEST))
+    }
+    store = made(frames, tmp_path / "a")
+    assert labels(store, "test") == TEST and store.classes == ("ant", "bee", "cat", "eel")
+
+
+def test_numbers_in_lists_follow_their_names_too(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+
+    def tagged(names: list[str], rows: list[list[int]]) -> Any:
+        features = {"tags": datasets.Sequence(datasets.ClassLabel(names=names))}
+        return datasets.Dataset.from_dict({"tags": rows}, datasets.Features(features))
+
+    parts = {"train": tagged(["O", "PER"], [[0, 1], []]), "test": tagged(["LOC", "O"], [[1], [0, 1]])}
+    told = r"column tags: .* not their names, which are 0 O, 1 PER, 2 LOC$"
+    with pytest.warns(apldata.IngestWarning, match=told):
+        apldata.convert(parts, tmp_path / "a")
+    store = apldata.Store(tmp_path / "a")
+    assert types_of(store) == {"tags": "i64[-1]"}
+    assert [row.tolist() for row in store.to_numpy("test")["tags"]] == [[0], [2, 0]]
