@@ -269,6 +269,7 @@ def convert(
 
     Types and shapes are inferred from the first 256 rows. A later row that differs is refused, with its
     number and column. Nothing is rounded, except floats for which you choose a narrower type.
+    Dates, times and durations become whole numbers, all of a column in the unit of its first rows.
 
     Classes that come as numbers are matched by their names: where splits or files name theirs differently,
     they are numbered together, the names of the first in its order, then what each of the others adds; or as

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .._arguments import wrong_type
-from .._errors import InvalidError, SourceError, advising, prefixed
+from .._errors import InvalidError, InvalidTypeError, SourceError, advising, prefixed
 from .._writer import Writer
-from ..schema import Field
 from ._classes import Renumbering
 from ._making import Maker, Values, Wrong, Wrongs
-from ._told import Chunk, Column, Part, rows_of
+from ._times import Refusal
+from ._told import Chunk, Column, Part, Told, rows_of
 
 _SECONDS = 0.1  # between two reports
 _ADVICE = "types and shapes are those of the first rows, unless types={...} gives others"
@@ -64,11 +64,6 @@ def _of_other_size(column: str, own: tuple[int, ...], image: str, of: tuple[int,
     )
 
 
-def _fill_of(field: Field, fill: Any) -> Any:
-    """A class by its number, as its column may have numbers."""
-    return field.classes.index(fill) if field.classes and fill in field.classes else fill
-
-
 def _kept(values: Column, left: Sequence[int]) -> Column:
     return values[np.asarray(left)] if isinstance(values, np.ndarray) else [values[row] for row in left]
 
@@ -97,6 +92,8 @@ class Appender:
         """Appends its rows, and tells of progress."""
         row = 0
         with prefixed(f"{part.split}, " if part.split else ""):
+            for maker in self._makers:
+                maker.accept(part.told.get(maker.column, Told()))
             for chunk in chunks:
                 self._append(part.split, chunk, row)
                 row += rows_of(chunk)
@@ -144,9 +141,13 @@ class Appender:
             column = renumbering.apply(column, first)
         gone = _missing(column, bool(maker.field.classes))
         if gone and name in self._rules.fill:
-            column = _without(column, gone, _fill_of(maker.field, self._rules.fill[name]))
+            column = _without(column, gone, maker.fill(self._rules.fill[name]))
         own: Wrongs = {} if name in self._rules.fill else dict.fromkeys(gone, Wrong("a missing value"))
-        made = maker.make(column, own)
+        try:
+            made = maker.make(column, own)
+        except Refusal as refusal:
+            row = first + refusal.row
+            raise InvalidTypeError(f"row {row:,}, column {maker.column}: {refusal}") from None
         for row, why in own.items():
             wrong.setdefault(row, Wrong(f"column {maker.column}: {why.why}", why.bad))
         return made

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from ._found import EPOCH, UNITS
 from ._images import File, file_of
+from ._times import Unit
 from ._told import Chunk, Column, Told, Wishes
 
 _NUMBERS = {pa.int8(): "i8", pa.int16(): "i16", pa.int32(): "i32", pa.int64(): "i64", pa.uint8(): "u8",
@@ -57,17 +57,15 @@ def _is_dense(type: Any) -> bool:
 
 def _of_time(type: Any) -> Told | None:
     if pa.types.is_date32(type):
-        return Told("i32", (), note=f"days {EPOCH}")
+        return Told("i32", (), time=Unit("M8[D]"))
     if pa.types.is_date64(type):
-        return Told("i64", (), note=f"milliseconds {EPOCH}")
+        return Told("i64", (), time=Unit("M8[ms]"))
     if pa.types.is_timestamp(type):
-        zone = ", UTC" if type.tz else ""
-        return Told("i64", (), note=f"{UNITS[type.unit]} {EPOCH}{zone}")
+        return Told("i64", (), time=Unit(f"M8[{type.unit}]", zone=bool(type.tz)))
     if pa.types.is_time(type):
-        return Told(
-            "i32" if pa.types.is_time32(type) else "i64", (), note=f"{UNITS[type.unit]} since midnight"
-        )
-    return Told("i64", (), note=UNITS[type.unit]) if pa.types.is_duration(type) else None
+        dtype = "i32" if pa.types.is_time32(type) else "i64"
+        return Told(dtype, (), time=Unit(f"m8[{type.unit}]", clock=True))
+    return Told("i64", (), time=Unit(f"m8[{type.unit}]")) if pa.types.is_duration(type) else None
 
 
 def _of_lists(type: Any) -> Told:
@@ -130,13 +128,15 @@ def told_of(schema: Any) -> dict[str, Told]:
 # -------------------------------------------------------------------------------------------------- values
 
 
-def _numbers(array: Any) -> np.ndarray:
-    """Numbers, of which none is missing; times as the numbers that stand for them."""
-    type = array.type
-    if not (pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_boolean(type)):
-        array = array.view(pa.int32() if type.bit_width == 32 else pa.int64())
-    found: np.ndarray = array.to_numpy(zero_copy_only=False)
-    return found
+def _times(array: Any) -> Column:
+    """Times as NumPy has them; in a list, None where one is missing."""
+    unit, missing = str(_of_time(array.type).time.code), array.null_count  # type: ignore[union-attr]
+    numbers = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    numbers = (numbers.fill_null(0) if missing else numbers).to_numpy(zero_copy_only=False)
+    times: np.ndarray = numbers.astype(np.int64, copy=False).view(unit)
+    if not missing:
+        return times
+    return [None if gone else time for gone, time in zip(array.is_null().to_pylist(), times, strict=True)]
 
 
 def _bounds(array: Any) -> tuple[Any, list[int]]:
@@ -160,7 +160,7 @@ def _arrays(array: Any) -> list[np.ndarray | None]:
         found = [_stacked(inside[a:b]) for a, b in itertools.pairwise(bounds)]
     else:
         holes = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
-        flat = _numbers(values.fill_null(0) if holes is not None else values)
+        flat = (values if holes is None else values.fill_null(0)).to_numpy(zero_copy_only=False)
         found = [None if holes is not None and holes[a:b].any() else flat[a:b]
                  for a, b in itertools.pairwise(bounds)]  # fmt: skip
     missing = array.is_null().to_pylist() if array.null_count else [False] * len(array)
@@ -194,10 +194,13 @@ def _column(array: Any) -> Column:
         found = _arrays(array)
         fixed = _is_fixed_list(type) and all(one is not None for one in found) and found
         return np.stack(found) if fixed else found  # type: ignore[arg-type]
-    if array.null_count or not (type in _NUMBERS or pa.types.is_temporal(type)):
+    if _of_time(type) is not None:
+        return _times(array)
+    if array.null_count or type not in _NUMBERS:
         values: list[Any] = array.to_pylist()
         return values
-    return _numbers(array)
+    numbers: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _file(given: dict[str, Any]) -> File:

@@ -17,6 +17,7 @@ from ..schema import UNCLEAR, Field, listed, plain
 from ._found import found
 from ._images import BYTES, DecodedImage, File, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
+from ._times import unit_of
 from ._told import Chunk, Column, Told
 
 Types = Mapping[str, Any] | None
@@ -150,8 +151,10 @@ class _Chooser:
             self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
             raise _refuse(column, name, told.refused, len(values))
-        if told.note and given.dtype is None:
-            self.notes.append(f"column {column}: stored as {told.note} ({told.dtype})")
+        if told.time is None and not told.is_file:
+            told = dataclasses.replace(told, time=unit_of(values))
+        if told.time and given.dtype is None:
+            self.notes.append(f"column {column}: stored as {told.time} ({told.dtype})")
         if told.is_file:
             return self._files(column, name, told, values, self._outside or given.is_file or given.as_mask)
         if any(isinstance(value, DecodedImage) for value in values[:1]):
@@ -167,7 +170,7 @@ class _Chooser:
                 self.notes.append(f"column {column}: {UNCLEAR.format(field.type)} (types={{{name!r}: ...}})")
             field = dataclasses.replace(field, layout="CHW")  # so that the writer need not warn again
         maker = Numbers(column, field)
-        maker.masks = told.as_mask
+        maker.masks, maker.time, maker.asked = told.as_mask, told.time, given.dtype is not None
         return maker
 
     def _masks(self, column: str, told: Told, values: Column) -> tuple[Told, Column]:

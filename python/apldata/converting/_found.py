@@ -17,9 +17,6 @@ from ._told import Column, Told
 
 _PYTHON = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", File: "file",
            DecodedImage: "image", list: "list"}  # fmt: skip
-EPOCH = "since 1970-01-01"
-UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "D": "days",
-         "h": "hours", "m": "minutes", "M": "months", "Y": "years", "W": "weeks"}  # fmt: skip
 
 
 def _kind(value: Any) -> str:
@@ -31,9 +28,7 @@ def _kind(value: Any) -> str:
 def _of_dtype(dtype: np.dtype) -> Told:
     """What NumPy's dtype is in a store."""
     if dtype.kind in "mM":
-        unit, step = np.datetime_data(dtype)
-        what = f"{'' if step == 1 else f'{step} '}{UNITS.get(unit, unit)}"
-        return Told("i64", note=f"{what} {EPOCH}" if dtype.kind == "M" else what)
+        return Told("i64")
     try:
         return Told(store_dtype(dtype))
     except InvalidTypeError:
@@ -59,7 +54,7 @@ def _of_arrays(arrays: list[np.ndarray]) -> Told:
     if 0 in shape:
         return Told(refused="empty arrays")
     told = _of_dtype(dtypes.pop())
-    return Told(told.dtype, shape, note=told.note, refused=told.refused)
+    return Told(told.dtype, shape, refused=told.refused)
 
 
 def _of_lists(values: list[Any]) -> Told:
@@ -102,9 +97,9 @@ def _of_numbers(values: list[Any], kinds: set[str]) -> Told:
 
 
 _SINGLE = {"str": Told("utf8", (-1,)), "bytes": Told(is_file=True), "file": Told(is_file=True),
-           datetime.date.__name__: Told("i32", (), note=f"days {EPOCH}"),
-           datetime.datetime.__name__: Told("i64", (), note=f"microseconds {EPOCH}"),
-           datetime.timedelta.__name__: Told("i64", (), note="microseconds"),
+           datetime.date.__name__: Told("i32", ()),
+           datetime.datetime.__name__: Told("i64", ()),
+           datetime.timedelta.__name__: Told("i64", ()),
            decimal.Decimal.__name__: Told(refused="decimal numbers", shape=())}  # fmt: skip
 
 
@@ -112,7 +107,7 @@ def found(values: Column) -> Told:
     """What the values of the first rows are; `refused` if nothing that a field can hold."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "USO":
         told = _of_dtype(values.dtype)
-        return Told(told.dtype, values.shape[1:], note=told.note, refused=told.refused)
+        return Told(told.dtype, values.shape[1:], refused=told.refused)
     values = [value for value in values if value is not None]
     if not values:
         return Told(refused="nothing but missing values")
@@ -130,17 +125,3 @@ def found(values: Column) -> Told:
     if len(kinds) == 1:
         return _SINGLE.get(kind := kinds.pop(), Told(refused=kind))
     return Told(refused=f"{' and '.join(sorted(kinds))}, such as {shown(values[0])}")
-
-
-def number_of(value: Any) -> Any:
-    """A date, time or duration as the number that stands for it; any other value as it is."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "mM":
-        return value.astype(np.int64)
-    if isinstance(value, datetime.datetime):
-        zone = datetime.UTC if value.tzinfo else None
-        return (value - datetime.datetime(1970, 1, 1, tzinfo=zone)) // datetime.timedelta(microseconds=1)
-    if isinstance(value, datetime.date):
-        return (value - datetime.date(1970, 1, 1)).days
-    if isinstance(value, datetime.timedelta):
-        return value // datetime.timedelta(microseconds=1)
-    return value

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import InvalidError
 from ._cells import cell
+from ._times import Unit
 from ._told import Chunk, Column, Part, Told
 
 _ROWS = 1024
@@ -41,6 +42,8 @@ def _values(series: Any) -> Column:
 
 
 def _told(series: Any) -> Told | None:
+    if getattr(series.dtype, "tz", None) is not None:
+        return Told(time=Unit(f"M8[{series.dt.unit}]", zone=True))
     categories = getattr(series.dtype, "categories", None)
     if categories is None or not len(categories) or not all(isinstance(one, str) for one in categories):
         return None

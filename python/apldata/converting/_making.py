@@ -7,7 +7,6 @@ import decimal
 import json
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,9 @@ from .. import _core
 from .._arguments import shown
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
-from ._found import number_of
 from ._images import BYTES, NO_MASK, DecodedImage, File, as_jpeg, decoded, is_image, mask_of, media_of
-from ._told import Column
+from ._times import Refusal, Unit, is_time
+from ._told import Column, Told
 
 Values = dict[str, Column]  # of each field
 
@@ -58,6 +57,14 @@ class Maker:
         """What the caller ought to know, at the end."""
         return []
 
+    def accept(self, told: Told) -> None:
+        """Refuses a column that differs from the first, by what its source says of it."""
+
+    def fill(self, value: Any) -> Any:
+        """What takes the place of a missing value: a class by its number, as its column may have numbers."""
+        classes = self.field.classes
+        return classes.index(value) if classes and value in classes else value
+
     def make(self, values: Column, wrong: Wrongs) -> Values:
         """Of the values of a chunk; those in `wrong` are left as they come, and may get more."""
         return {self.field.name: values}
@@ -71,33 +78,76 @@ def _is_empty(value: Any) -> bool:
 
 
 class Numbers(Maker):
-    """Numbers, arrays of them, text: what a writer takes as it is."""
+    """Numbers, arrays of them, text: what a writer takes as it is.
+
+    Attributes:
+        time: what they count, if they stand for times.
+        asked: the caller has asked for the type, so that values of others become it.
+    """
+
+    time: Unit | None = None
+    asked = False
 
     def make(self, values: Column, wrong: Wrongs) -> Values:
-        if isinstance(values, np.ndarray):
-            return {self.field.name: number_of(values)}
+        if isinstance(values, np.ndarray) and self.field.dtype != "utf8":
+            return {self.field.name: self._array(values)}
         images = [mask_of(value) if self.masks else value for value in values]
         for row, (image, value) in enumerate(zip(images, values, strict=True)):
             if isinstance(value, DecodedImage) and isinstance(image, str):
                 wrong.setdefault(row, Wrong(image, bad=True))
         self.sizes = [one.pixels.shape[-2:] if isinstance(one, DecodedImage) else None for one in images]
-        return {self.field.name: [self._one(value) for value in images]}
+        made = [None if value is None else self._one(value, row) for row, value in enumerate(images)]
+        return {self.field.name: made}
 
-    def _one(self, value: Any) -> Any:
+    def _array(self, values: np.ndarray) -> np.ndarray:
+        if values.dtype.kind in "mM" and self.time is not None:
+            return self.time.numbers(values)
+        if (values.dtype.kind in "mM" or self.time is not None) and len(values):
+            raise Refusal(0, f"{shown(values[0])}, where the first rows hold {self.time or 'no times'}")
+        return values
+
+    def fill(self, value: Any) -> Any:
+        if self.time is not None and type(value) is int:
+            return np.asarray(value).astype(self.time.code)
+        return super().fill(value)
+
+    def accept(self, told: Told) -> None:
+        if self.time and told.time and self.field.dtype != "utf8" and not self.time.is_like(told.time):
+            raise InvalidTypeError(
+                f"column {self.column}: {told.time}, where the first rows hold {self.time}"
+            )
+
+    def _one(self, value: Any, row: int) -> Any:
         if isinstance(value, DecodedImage):
             return self._pixels(value.pixels)
-        value = self._plain(number_of(value))
+        if self.field.dtype == "utf8":
+            return self._text(value, row)
+        if self.time is not None:
+            value = self.time.number(row, value)
+        elif is_time(value):
+            raise Refusal(row, f"{value}, where the first rows hold no times")
+        value = self._plain(value)
         shape = self.field.shape
         if len(shape) > 1 and _is_empty(value):
             return np.zeros([max(size, 0) for size in shape], np.asarray(value).dtype)
         return value
 
     def _plain(self, value: Any) -> Any:
-        """Decimal numbers, dates and the like as the type that was asked for."""
-        if isinstance(value, decimal.Decimal) and self.field.dtype in ("f16", "f32", "f64"):
-            return float(value)
-        is_text = isinstance(value, (str, bytes, NoneType))
-        return str(value) if self.field.dtype == "utf8" and not is_text else value
+        """Decimal numbers as the type that was asked for."""
+        is_float = isinstance(value, decimal.Decimal) and self.field.dtype in ("f16", "f32", "f64")
+        return float(value) if is_float else value
+
+    def _text(self, value: Any, row: int) -> str | bytes:
+        """Text, or what else there is as text, where that was asked for."""
+        if isinstance(value, (str, bytes)):
+            return value
+        if not self.asked:
+            raise Refusal(
+                row,
+                f"{shown(value)} ({type(value).__name__}), where the first rows hold text: "
+                f"types={{{self.field.name!r}: 'utf8'}} makes text of all",
+            )
+        return str(value)
 
     def _pixels(self, pixels: np.ndarray) -> np.ndarray:
         pixels = pixels[None] if pixels.ndim == 2 and len(self.field.shape) == 3 else pixels
@@ -225,7 +275,7 @@ class Pixels(OfFiles):
         if not isinstance(image, DecodedImage):
             return None, (0, 0, 0), image
         shape = image.pixels.shape
-        return self._one(image), shape if len(shape) == 3 else (1, *shape), None
+        return self._one(image, 0), shape if len(shape) == 3 else (1, *shape), None
 
 
 def files_of(values: Column) -> list[Any]:

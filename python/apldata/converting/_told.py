@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ._times import Unit
+
 Column = np.ndarray | list[Any]  # the values of some rows; in a list, None is a missing one
 Chunk = dict[str, Column]  # some rows: of each column as many values
 
@@ -24,7 +26,7 @@ class Told:
         mark: what the field is for.
         is_file: its values are files: bytes, or where they lie.
         media: the media type that its files must have.
-        note: how values are told by numbers, such as "days since 1970-01-01".
+        time: what numbers that stand for times count.
         refused: why a store cannot hold it.
         as_mask: the numbers of images are kept, by their palette or their levels of grey.
         layout: "HWC" or "CHW", of images.
@@ -37,7 +39,7 @@ class Told:
     mark: str | None = None
     is_file: bool = False
     media: str | None = None
-    note: str = ""
+    time: Unit | None = None
     refused: str = ""
     codes: bool = False
     layout: str | None = None
