@@ -234,7 +234,8 @@ def convert(
 
     Args:
         source: a Parquet or Arrow file, a list of such, or a directory of Parquet files or of a saved dataset
-            of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet``; a table of
+            of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet``, and columns,
+            such as ``label=cat/part-0.parquet``; a table of
             pyarrow, a data frame of pandas or polars, or anything that exports Arrow streams; a ``Dataset``
             or ``IterableDataset`` of Hugging Face; a dict of arrays or lists of equal lengths, or a
             structured array of NumPy; a dataset of torch, or anything that has ``__getitem__`` and

@@ -65,7 +65,9 @@ def _of_other_size(column: str, own: tuple[int, ...], image: str, of: tuple[int,
 
 
 def _kept(values: Column, left: Sequence[int]) -> Column:
-    return values[np.asarray(left)] if isinstance(values, np.ndarray) else [values[row] for row in left]
+    return (
+        values[np.asarray(left, np.intp)] if isinstance(values, np.ndarray) else [values[row] for row in left]
+    )
 
 
 class Appender:

@@ -14,6 +14,7 @@ import numpy as np
 from .._arguments import brief
 from .._errors import NotFoundError, SourceError, UnsupportedError
 from ._classes import OneNaming, Renumbering, one_naming
+from ._partitions import Partitions, is_partition
 from ._told import Chunk, Part, Source, Wishes, rows_of
 
 SPLITS = ("train", "training", "val", "valid", "validation", "dev", "eval", "test", "testing", "extra")
@@ -54,15 +55,20 @@ def _split_of(path: Path, root: Path) -> str | None:
     """The split that the name of a file, or of the folder that it is in, tells."""
     below = path.relative_to(root) if path != root and path.is_relative_to(root) else Path(path.name)
     for part in reversed(below.parts):
+        if is_partition(part):
+            continue
         words = [word for word in _WORDS.split(part.lower()) if word in SPLITS]
         if words:
             return words[0]
     return None
 
 
-def _by_split(paths: list[Path], files: list[Path]) -> dict[str, list[Path]]:
+def _by_split(roots: dict[Path, Path], partitions: Partitions) -> dict[str, list[Path]]:
     """The files of each split: if the names of all tell one; else all are of "train"."""
-    roots = {file: next((root for root in paths if file.is_relative_to(root)), file) for file in files}
+    files, folders = list(roots), partitions.splits()
+    if folders:
+        names = sorted(set(folders.values()), key=lambda name: (name != "train", name))
+        return {name: [file for file in files if folders[file] == name] for name in names}
     told = [_split_of(file, root) for file, root in roots.items()]
     if not all(told):
         return {"train": files}
@@ -113,7 +119,13 @@ def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
             yield batch.slice(first, step)
 
 
-def _read(files: list[Path], schema: Any, wishes: Wishes, naming: OneNaming | None = None) -> Iterator[Chunk]:
+def _read(
+    files: list[Path],
+    schema: Any,
+    wishes: Wishes,
+    naming: OneNaming | None = None,
+    partitions: Partitions | None = None,
+) -> Iterator[Chunk]:
     from .._errors import prefixed
     from ._tables import chunks
 
@@ -122,7 +134,10 @@ def _read(files: list[Path], schema: Any, wishes: Wishes, naming: OneNaming | No
             file, own = _opened(path)
             if not own.equals(schema):
                 raise SourceError(_difference(own, schema))
-            read = chunks(_batches(file, wishes), wishes)
+            batches = _batches(file, wishes)
+            if partitions is not None:
+                batches = (partitions.beside(batch, path, wishes) for batch in batches)
+            read = chunks(batches, wishes)
             renumber = naming.renumber[str(path)] if naming else {}
             yield from _renumbered(read, renumber) if renumber else read
 
@@ -171,7 +186,7 @@ def _exported(part: Part, files: list[Path], schema: Any, column: str, wishes: W
     return [Part(split, reading(split), told, rows, outside=False) for split, rows in seen.items()]
 
 
-def _part(split: str, files: list[Path], wishes: Wishes) -> Part:
+def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions) -> Part:
     from ._features import told_of_metadata
     from ._tables import told_of_schema
 
@@ -186,8 +201,8 @@ def _part(split: str, files: list[Path], wishes: Wishes) -> Part:
     naming = one_naming(told, str(files[0]), wishes)
     return Part(
         split,
-        lambda: _read(files, schema, wishes, naming),
-        naming.told,
+        lambda: _read(files, schema, wishes, naming, partitions),
+        naming.told | partitions.told(),
         rows or None,
         outside=False,
         notes=naming.notes,
@@ -205,8 +220,10 @@ def open_files(source: Any, wishes: Wishes) -> Source:
     if len(paths) == 1 and kind_of(paths[0]) == "saved":
         return _saved(paths[0], wishes)
     files = _listed(paths)
-    groups = _by_split(paths, files)
-    parts = [_part(split, some, wishes) for split, some in groups.items()]
+    roots = {file: next((root for root in paths if file.is_relative_to(root)), file) for file in files}
+    partitions = Partitions(roots, _opened(files[0])[1].names)
+    groups = _by_split(roots, partitions)
+    parts = [_part(split, some, wishes, partitions) for split, some in groups.items()]
     if len(files) == 1:
         from ._features import split_column, split_name
 
