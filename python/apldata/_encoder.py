@@ -20,9 +20,10 @@ def _kept(given: np.ndarray, array: np.ndarray) -> bool:
     """Is `array`, converted from `given`, the same? Floats may be rounded, but not to infinity."""
     if given.dtype.kind in "fV" and array.dtype.kind in "fV":  # bfloat16 is of the kind "V"
         return np.array_equal(np.isinf(given), np.isinf(array))
-    if given.dtype.kind in "iu" and array.dtype == np.float64:  # NumPy would compare them as float64
+    if given.dtype.kind in "iu" and array.dtype.kind in "fV":  # NumPy would compare them as float64
         large = (given > 2**53) | (given < -(2**53) if given.dtype.kind == "i" else False)
-        return _same(array[large], given[large])
+        exact = array.dtype == np.float64 or np.array_equal(array, given)
+        return exact and _same(array[large], given[large])
     return np.array_equal(array, given)
 
 

@@ -7,12 +7,15 @@ import decimal
 import json
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._arguments import shown
+from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._images import BYTES, NO_MASK, DecodedImage, File, as_jpeg, decoded, is_image, mask_of, media_of
@@ -31,6 +34,7 @@ class Wrong:
     bad: bool = False
 
 
+_NARROW = ("f16", "bf16", "f32")
 Wrongs = dict[int, Wrong]  # by the row's place in the chunk
 
 
@@ -88,6 +92,11 @@ class Numbers(Maker):
     time: Unit | None = None
     asked = False
 
+    @cached_property
+    def _narrow(self) -> np.dtype | None:
+        """The type of floats that others are not to be rounded to; None: there is none."""
+        return numpy_dtype(self.field.dtype) if self.field.dtype in _NARROW and not self.asked else None
+
     def make(self, values: Column, wrong: Wrongs) -> Values:
         if isinstance(values, np.ndarray) and self.field.dtype != "utf8":
             return {self.field.name: self._array(values)}
@@ -104,7 +113,29 @@ class Numbers(Maker):
             return self.time.numbers(values)
         if (values.dtype.kind in "mM" or self.time is not None) and len(values):
             raise Refusal(0, f"{shown(values[0])}, where the first rows hold {self.time or 'no times'}")
+        self._check_rounded(values, None)
         return values
+
+    def _check_rounded(self, value: Any, row: int | None) -> None:
+        """Refuses floats that would be rounded, as nobody has asked for the narrower type; `row`: the one
+        that the value is of; None: it is of many."""
+        if self._narrow is None or (isinstance(value, np.ndarray) and value.dtype == self._narrow):
+            return
+        with suppress(ValueError):  # lists of different lengths, which the writer refuses
+            wide = np.asarray(value)
+            if wide.dtype.kind != "f" or wide.dtype == self._narrow:
+                return
+            with np.errstate(over="ignore"):
+                kept = (wide.astype(self._narrow).astype(wide.dtype) == wide) | np.isnan(wide)
+            if kept.all():
+                return
+            place = tuple(np.argwhere(~kept)[0])
+            own = self.field.dtype
+            raise Refusal(
+                int(place[0]) if row is None else row,
+                f"{shown(wide[place])} ({wide.dtype}), which {own} would round: "
+                f"types={{{self.field.name!r}: {store_dtype(wide.dtype)!r}}} keeps it, {own!r} rounds",
+            )
 
     def fill(self, value: Any) -> Any:
         if self.time is not None and type(value) is int:
@@ -126,6 +157,7 @@ class Numbers(Maker):
             value = self.time.number(row, value)
         elif is_time(value):
             raise Refusal(row, f"{value}, where the first rows hold no times")
+        self._check_rounded(value, row)
         value = self._plain(value)
         shape = self.field.shape
         if len(shape) > 1 and _is_empty(value):
