@@ -1,6 +1,8 @@
 /* Records that are not coded: see raw_block.h. */
 #include "raw_block.h"
 
+#include "utf8.h"
+
 void raw_column_clear(struct raw_column *column)
 {
     column->values.size = column->dims.size = column->ends.size = column->colours.size = 0;
@@ -44,6 +46,12 @@ static apl_status check_bool_values(const apl_field *field, const uint8_t *value
             return fail(err, APL_E_INVALID, "field %s: a bool is %u, neither 0 nor 1", field->name,
                         values[i]);
     return APL_OK;
+}
+
+static apl_status check_text(const apl_field *field, const void *text, size_t bytes, apl_error *err)
+{
+    return utf8_valid(text, bytes) ? APL_OK
+                                   : fail(err, APL_E_INVALID, "field %s: a text is not UTF-8", field->name);
 }
 
 /* The bytes of a value to be appended, its varying dimensions in `dims`. */
@@ -103,6 +111,8 @@ apl_status raw_block_append(struct raw_block *block, const struct schema *schema
     size_t bytes[APL_MAX_FIELDS];
     for (unsigned f = 0; f < schema->count; f++) {
         TRY(value_size(&schema->fields[f], &values[f], dims[f], &bytes[f], err));
+        if (schema->fields[f].dtype == APL_UTF8)
+            TRY(check_text(&schema->fields[f], values[f].data, bytes[f], err));
         if (block->columns[f].values.size + bytes[f] > BLOCK_MAX_RAW / 2)
             return fail(
                 err, APL_E_INVALID,

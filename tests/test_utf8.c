@@ -42,6 +42,20 @@ Test(utf8, ill_formed)
         cr_assert(!valid(bad[i]), "%zu", i);
 }
 
+/* ASCII is looked at in words of eight bytes. */
+Test(utf8, at_every_place_among_ascii)
+{
+    for (size_t at = 0; at < 20; at++) {
+        char text[24] = "aaaaaaaaaaaaaaaaaaaaaaa";
+        memcpy(text + at, "\xc3\xa4", 2);
+        cr_assert(valid(text), "%zu", at);
+        text[at + 1] = 'a';
+        cr_assert(!valid(text), "%zu", at);
+        memcpy(text + at, "\x7f\x80", 2);
+        cr_assert(!valid(text), "%zu", at);
+    }
+}
+
 /* A character cut by the end of the text. */
 Test(utf8, cut)
 {

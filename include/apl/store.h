@@ -31,7 +31,7 @@ typedef enum apl_dtype {
     APL_F32 = 11,
     APL_F64 = 12,
     APL_BOOL = 13, /* one byte, 0 or 1 */
-    APL_UTF8 = 14  /* text: elements are bytes, without a terminating NUL, and not checked to be UTF-8 */
+    APL_UTF8 = 14  /* text: elements are bytes, without a terminating NUL; writers refuse what is not UTF-8 */
 } apl_dtype;
 
 /* The size of one element in bytes; 0 for a number that is not a dtype. */

@@ -128,8 +128,9 @@ typedef struct apl_value {
 } apl_value;
 
 /*
- * Appends one record: values[i] for field i. The values are copied. Other threads encode and write, so their errors may
- * be reported by a later call. After any error, the only valid call is apl_writer_close().
+ * Appends one record: values[i] for field i. The values are copied. A bool other than 0 and 1 and text that is not
+ * UTF-8 are refused (APL_E_INVALID). Other threads encode and write, so their errors may be reported by a later call.
+ * After any error, the only valid call is apl_writer_close().
  */
 APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_value *values,
                                                   apl_error *err);

@@ -42,12 +42,20 @@ def _check_bytes(field: Field, count: int) -> int:
     return count
 
 
-def _utf8(field: Field, value: str) -> bytes:
+def _utf8(field: Field, value: str | bytes) -> bytes:
     try:
-        return value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
+        if isinstance(value, str):
+            return value.encode("utf-8")
+        value.decode("utf-8")
+        return value
+    except UnicodeDecodeError as error:
         raise InvalidError(
-            f"field {field.name}: a lone surrogate, \\u{ord(value[error.start]):x}, which UTF-8 does not have"
+            f"field {field.name}: bytes that are not UTF-8: {error.object[error.start]:#04x} at {error.start}"
+        ) from None
+    except UnicodeEncodeError as error:
+        lone = ord(error.object[error.start])
+        raise InvalidError(
+            f"field {field.name}: a lone surrogate, \\u{lone:x}, which UTF-8 does not have"
         ) from None
 
 
@@ -184,7 +192,7 @@ class Encoder:
         if self._dtypes[index] is None:
             if not isinstance(value, (str, bytes)):
                 raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
-            text = value if isinstance(value, bytes) else _utf8(field, value)
+            text = _utf8(field, value)
             return text, (_check_bytes(field, len(text)),)
         if field.media is not None and isinstance(value, (bytes, bytearray, memoryview)):
             return value, (_check_bytes(field, memoryview(value).nbytes),)

@@ -75,9 +75,33 @@ def test_text_comes_back(tmp_path: Path) -> None:
         assert [record["name"] for record in store] == TEXTS
 
 
-def test_bytes_that_are_no_text_come_back(tmp_path: Path) -> None:
-    with write(tmp_path / "s", {"name": str}, name=[b"\xff\xfe", os.fsdecode(b"a\x80")]) as store:
-        assert [os.fsencode(text) for text in store.to_numpy()["name"]] == [b"\xff\xfe", b"a\x80"]
+def test_bytes_come_back_as_text(tmp_path: Path) -> None:
+    with write(tmp_path / "s", {"name": str}, name=["ä".encode(), b""]) as store:
+        assert store.to_numpy()["name"] == ["ä", ""]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (b"\xff\xfe", r"bytes that are not UTF-8: 0xff at 0"),
+        (b"e\xe9t", r"bytes that are not UTF-8: 0xe9 at 1"),
+        (os.fsdecode(b"a\x80"), r"a lone surrogate, \\udc80"),
+        ("\ud800", r"a lone surrogate, \\ud800"),
+    ],
+)
+def test_what_is_not_utf8_is_refused(value: str | bytes, told: str, tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"name": str}) as writer:
+        with pytest.raises(apldata.InvalidError, match=f"field name: {told}"):
+            writer.append(name=value)
+        with pytest.raises(apldata.InvalidError, match=f"row 1: field name: {told}"):
+            writer.extend(name=["good", value])
+        writer.append(name="good")
+    assert apldata.Store(tmp_path / "s").to_numpy()["name"] == ["good"]
+    with pytest.raises(apldata.InvalidError, match=f"row 300: field x: {told}"):
+        apldata.convert(({"x": "good" if row < 300 else value} for row in range(301)), tmp_path / "c")
+    splits = {"train": {"x": np.array(["a"])}, "test": {"x": np.array([b"b", b"\xe9"])}}
+    with pytest.raises(apldata.InvalidError, match="test, row 1: field x: bytes that are not UTF-8"):
+        apldata.convert(splits, tmp_path / "c")
 
 
 def test_varying_shapes_come_back(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 #include "utf8.h"
 
+#include <string.h>
+
 /* Bytes in the character whose first byte this is; 0 if no character begins so. */
 static size_t char_size(uint8_t first)
 {
@@ -31,12 +33,24 @@ size_t utf8_decode(const uint8_t *text, size_t size, uint32_t *character)
     return n;
 }
 
+/* How many ASCII characters the text, which begins with one, begins with, as far as words of eight show. */
+static size_t ascii_run(const uint8_t *text, size_t size)
+{
+    size_t n = 0;
+    for (uint64_t word; n + sizeof word <= size; n += sizeof word) {
+        memcpy(&word, text + n, sizeof word);
+        if (word & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return n ? n : 1;
+}
+
 bool utf8_valid(const void *text, size_t size)
 {
     const uint8_t *at = text;
     uint32_t character;
     while (size) {
-        size_t n = utf8_decode(at, size, &character);
+        size_t n = *at < 0x80 ? ascii_run(at, size) : utf8_decode(at, size, &character);
         if (n == 0)
             return false;
         at += n;
