@@ -71,6 +71,16 @@ def test_splits(tmp_path: Path) -> None:
         made(parts, tmp_path / "d", split=["none"])
 
 
+def test_train_is_the_first_split(tmp_path: Path) -> None:
+    parts = {"extra": {"x": [1]}, "dev": {"x": [2, 3]}, "train": {"x": [4, 5, 6]}}
+    store = made(parts, tmp_path / "a")
+    assert list(store.splits) == ["train", "extra", "dev"] and store.splits["train"].first == 0
+    assert [batch["x"].tolist() for batch in apldata.Loader(store, batch_size=3, shuffle=False)] == [
+        [4, 5, 6]
+    ]
+    assert list(made(parts, tmp_path / "b", split=["dev", "train"]).splits) == ["dev", "train"]
+
+
 Point = namedtuple("Point", "x y")
 
 

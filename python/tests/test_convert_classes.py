@@ -87,8 +87,8 @@ def test_numbers_without_names_among_names_that_differ(tmp_path: Path) -> None:
         made(parts, tmp_path / "a")
     parts["more"] = {"label": np.array(["eel", "ant"])}
     assert labels(made(parts, tmp_path / "b"), "more") == ["eel", "ant"]
-    with pytest.raises(apldata.InvalidError, match=r"train and test name classes differently, and plain"):
-        made({"plain": {"label": np.array([1])}, "train": train(), "test": test()}, tmp_path / "c")
+    with pytest.raises(apldata.InvalidError, match=r"one and two name classes differently, and plain"):
+        made({"plain": {"label": np.array([1])}, "one": train(), "two": test()}, tmp_path / "c")
     same = {"train": train(), "more": {"label": np.array([2, 0])}}
     assert labels(made(same, tmp_path / "d"), "more") == ["cat", "ant"]
 

@@ -322,6 +322,8 @@ def test_hugging_face_splits(tmp_path: Path) -> None:
     both = datasets.DatasetDict(train=hub(), test=hub(2))
     store = made(both, tmp_path / "a")
     assert {name: one.records for name, one in store.splits.items()} == {"train": 6, "test": 2}
+    both = datasets.DatasetDict(test=hub(2), train=hub())
+    assert made(both, tmp_path / "turned").content_digest == store.content_digest
     both.save_to_disk(tmp_path / "saved")
     assert made(tmp_path / "saved", tmp_path / "b").content_digest == store.content_digest
     unlabelled = hub().map(lambda row: {"label": -1})

@@ -241,10 +241,11 @@ def convert(
             structured array of NumPy; a dataset of torch, or anything that has ``__getitem__`` and
             ``__len__``, or can be iterated over: a row is a dict, a tuple or a single value. An ImageFolder
             of torchvision without transforms gives its files as they are. Or a dict of such sources, by the
-            names of splits.
+            names of splits: "train" becomes the first split, which loaders read unless told otherwise, and
+            the others follow in the order of the dict.
         db: the directory of the store, which is created.
         split: the split that the records belong to, "train" by default; for a source with several splits,
-            which ones to take.
+            which ones to take, in that order.
         fields: the columns that become fields: a list; or a dict, from the names of columns to those of
             fields. If rows are tuples, a list names their values.
         types: types of fields, if those inferred from the first rows would be wrong: a dtype ("f32"), dtype

@@ -15,7 +15,7 @@ from .._arguments import brief
 from .._errors import NotFoundError, SourceError, UnsupportedError
 from ._classes import OneNaming, Renumbering, one_naming
 from ._partitions import Partitions, is_partition
-from ._told import Chunk, Part, Source, Wishes, rows_of
+from ._told import Chunk, Part, Source, Wishes, rows_of, train_first
 
 SPLITS = ("train", "training", "val", "valid", "validation", "dev", "eval", "test", "testing", "extra")
 _WORDS = re.compile(r"[^a-z]+")
@@ -257,4 +257,4 @@ def _saved(path: Path, wishes: Wishes) -> Source:
         for split, dataset in splits.items()
         if (part := open_dataset(split, dataset, wishes)) is not None
     ]
-    return Source("huggingface", str(path), parts)
+    return Source("huggingface", str(path), train_first(parts))

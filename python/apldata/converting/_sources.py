@@ -14,7 +14,7 @@ from .._arguments import text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ._cells import cell
 from ._rows import PIECE, Rows, chunks, numbered
-from ._told import Chunk, Column, Part, Source, Told, Wishes
+from ._told import Chunk, Column, Part, Source, Told, Wishes, train_first
 from ._workers import Workers
 
 _WANTED = (
@@ -208,7 +208,8 @@ class Opener:
             format, part = self._one(text("a split", split), source)
             formats.add(format)
             parts.append(part)
-        return Source("+".join(sorted(formats))[:30], type(next(iter(sources.values()))).__name__, parts)
+        name = type(next(iter(sources.values()))).__name__
+        return Source("+".join(sorted(formats))[:30], name, train_first(parts))
 
     def _one(self, split: str, source: Any) -> tuple[str, Part]:
         """A source without splits: what it is, and how it is read."""
