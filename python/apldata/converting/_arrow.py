@@ -156,8 +156,8 @@ def _arrays(array: Any) -> list[np.ndarray | None]:
     """Lists, also of lists, as arrays; None: it is missing, or something in it is."""
     values, bounds = _bounds(array)
     if _is_list(values.type) or _is_fixed_list(values.type):
-        inside = _arrays(values)
-        found = [_stacked(inside[a:b]) for a, b in itertools.pairwise(bounds)]
+        inside, none = _arrays(values), _none_of(values.type)
+        found = [_stacked(inside[a:b], none) for a, b in itertools.pairwise(bounds)]
     else:
         holes = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         flat = (values if holes is None else values.fill_null(0)).to_numpy(zero_copy_only=False)
@@ -167,14 +167,24 @@ def _arrays(array: Any) -> list[np.ndarray | None]:
     return [None if gone else one for gone, one in zip(missing, found, strict=True)]
 
 
-def _stacked(arrays: list[np.ndarray | None]) -> Any:
-    """Arrays of one shape as one; of several, a list, which no field takes."""
+def _none_of(type: Any) -> np.ndarray:
+    """No lists of that type, as an array: the lengths that it does not tell are 0."""
+    shape = [0]
+    while _is_list(type) or _is_fixed_list(type):
+        shape.append(type.list_size if _is_fixed_list(type) else 0)
+        type = type.value_type
+    return np.zeros(shape, type.to_pandas_dtype())
+
+
+def _stacked(arrays: list[Any], none: np.ndarray) -> Any:
+    """Arrays of one shape as one; of several, a list, which no field takes. Of no arrays, `none`."""
+    if not arrays:
+        return none
     if any(array is None for array in arrays):
         return None
-    shapes = {array.shape for array in arrays if array is not None}
-    if len(shapes) == 1:
-        return np.stack(arrays)  # type: ignore[arg-type]
-    return [array.tolist() for array in arrays if array is not None]
+    if len({array.shape if isinstance(array, np.ndarray) else None for array in arrays} | {None}) == 2:
+        return np.stack(arrays)
+    return [array if isinstance(array, list) else array.tolist() for array in arrays]
 
 
 def _column(array: Any) -> Column:
@@ -192,7 +202,7 @@ def _column(array: Any) -> Column:
         ]
     if (_is_list(type) or _is_fixed_list(type)) and not _of_lists(type).refused:
         found = _arrays(array)
-        fixed = _is_fixed_list(type) and all(one is not None for one in found) and found
+        fixed = -1 not in (_of_lists(type).shape or ()) and all(one is not None for one in found) and found
         return np.stack(found) if fixed else found  # type: ignore[arg-type]
     if _of_time(type) is not None:
         return _times(array)

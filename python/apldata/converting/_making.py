@@ -81,6 +81,18 @@ def _is_empty(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.size == 0
 
 
+def _in_shape(empty: Any, shape: tuple[int, ...]) -> Any:
+    """An empty value; the dimensions that lists of nothing do not tell are those of the field."""
+    try:
+        array = np.asarray(empty)
+    except ValueError:  # lists of lists of different lengths
+        return empty
+    own = [*array.shape, *[0] * len(shape)][: len(shape)]
+    sizes = [one if size < 0 else size for one, size in zip(own, shape, strict=True)]
+    agrees = all(one in (0, size) for one, size in zip(own, sizes, strict=True))
+    return np.zeros(sizes, array.dtype) if agrees and array.ndim <= len(shape) and 0 in sizes else empty
+
+
 class Numbers(Maker):
     """Numbers, arrays of them, text: what a writer takes as it is.
 
@@ -159,9 +171,8 @@ class Numbers(Maker):
             raise Refusal(row, f"{value}, where the first rows hold no times")
         self._check_rounded(value, row)
         value = self._plain(value)
-        shape = self.field.shape
-        if len(shape) > 1 and _is_empty(value):
-            return np.zeros([max(size, 0) for size in shape], np.asarray(value).dtype)
+        if len(self.field.shape) > 1 and -1 in self.field.shape and _is_empty(value):
+            return _in_shape(value, self.field.shape)
         return value
 
     def _plain(self, value: Any) -> Any:
