@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +49,35 @@ def test_no_values_are_made_up_for_lists_of_nothing(tmp_path: Path) -> None:
         made([*rows, {"a": []}], tmp_path / "a")
     store = made([*rows, {"a": []}], tmp_path / "b", types={"a": ("f64", (-1, 2))})
     assert store[300]["a"].shape == (0, 2)
+
+
+CHATS: list[Any] = [[{"role": "user", "content": "hi"}, {"role": "bot", "content": "ho"}], []]
+
+
+def test_structs_are_text_of_json_where_that_is_asked_for(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"messages": CHATS, "more": [{"id": 1, "of": {"x": 0.5}}] * 2, "n": [1, 2]})
+    store = made(table, tmp_path / "a", types={"messages": "json", "more.of": "json"})
+    assert types_of(store) == {"messages": "utf8[-1]", "more.id": "i64", "more.of": "utf8[-1]", "n": "i64"}
+    assert [json.loads(record["messages"]) for record in store] == CHATS
+    assert json.loads(store[1]["more.of"]) == {"x": 0.5}
+    renamed = made(table, tmp_path / "b", fields={"messages": "chat"}, types={"chat": "json"})
+    assert types_of(renamed) == {"chat": "utf8[-1]"} and json.loads(renamed[0]["chat"]) == CHATS[0]
+    rows = made(table.to_pylist(), tmp_path / "c", types={"messages": "json", "more.of": "json"})
+    assert rows.content_digest == store.content_digest
+
+
+def test_chats_of_hugging_face(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_list([{"messages": chat} for chat in CHATS])
+    store = made(dataset, tmp_path / "a", types={"messages": "json"})
+    assert [json.loads(record["messages"]) for record in store] == CHATS
+
+
+def test_dicts_of_other_keys_are_json(tmp_path: Path) -> None:
+    rows: list[Any] = [{"a": {"b": 1}}, {"a": {"c": np.datetime64("2020-01-01")}}, {"a": {}}]
+    for number, source in enumerate((rows, (row for row in rows))):
+        store = made(source, tmp_path / str(number), types={"a": "json"})
+        assert [json.loads(record["a"]) for record in store] == [{"b": 1}, {"c": "2020-01-01"}, {}]
+    with pytest.raises(apldata.InvalidError, match=r"row 1: lacks a\.b; has a\.c too"):
+        made(rows, tmp_path / "c")

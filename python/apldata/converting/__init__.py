@@ -198,7 +198,8 @@ def _wishes(wanted: Asked) -> Wishes:
     }
     classes = {name: spec.classes for name, spec in wanted.types.items() if isinstance(spec, Told)}
     named = {old.get(name, name): given for name, given in (classes | wanted.classes).items() if given}
-    return Wishes(casts, None if wanted.fields is None else frozenset(wanted.fields), named)
+    whole = frozenset(old.get(name, name) for name, spec in wanted.types.items() if spec == "json")
+    return Wishes(casts, None if wanted.fields is None else frozenset(wanted.fields), named, whole)
 
 
 def _names(fields: Fields) -> list[str] | None:
@@ -251,7 +252,7 @@ def convert(
         types: types of fields, if those inferred from the first rows would be wrong: a dtype ("f32"), dtype
             and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files to
             keep; "mask": images, or paths of such, whose pixels are class numbers to keep; "json": its values
-            as text.
+            as text, dicts and structs whole.
         classes: the names of the classes of fields: ``{"label": ["cat", "dog"]}``; or a list of text fields
             whose values are names of classes: ``["label"]``, for which the source is read twice.
         missing: what to do if a value is missing (None): None refuses the row, "skip" leaves it out, and a

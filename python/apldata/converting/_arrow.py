@@ -111,18 +111,19 @@ def _members(type: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def _types(name: str, type: Any) -> Iterator[tuple[str, Told]]:
+def _types(name: str, type: Any, whole: frozenset[str]) -> Iterator[tuple[str, Told]]:
     categories = pa.types.is_dictionary(type) and is_text(type.value_type)
-    members = _members(plain := _plain(type))
+    plain = _plain(type)
+    members = [] if name in whole else _members(plain)
     for inside, of in members:
-        yield from _types(f"{name}.{inside}", of)
+        yield from _types(f"{name}.{inside}", of, whole)
     if not members:
         yield name, Told("utf8", (-1,), codes=True) if categories else _told(plain)
 
 
-def told_of(schema: Any) -> dict[str, Told]:
+def told_of(schema: Any, wishes: Wishes) -> dict[str, Told]:
     """What a schema says of its columns; members of structs are columns of their own, called a.b."""
-    return {name: told for field in schema for name, told in _types(field.name, field.type)}
+    return {name: told for field in schema for name, told in _types(field.name, field.type, wishes.whole)}
 
 
 # -------------------------------------------------------------------------------------------------- values
@@ -243,7 +244,7 @@ def _inside(array: Any, at: int) -> Any:
 
 def _columns(name: str, array: Any, wishes: Wishes) -> Iterator[tuple[str, Column]]:
     array = _without_extension(array)
-    members = _members(array.type)
+    members = [] if name in wishes.whole else _members(array.type)
     for at, (inside, _) in enumerate(members):
         yield from _columns(f"{name}.{inside}", _inside(array, at), wishes)
     if not members and wishes.wants(name):

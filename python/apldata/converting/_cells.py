@@ -77,14 +77,17 @@ def _file_of(value: dict[str, Any]) -> File | None:
     return file_of(data, path)
 
 
-def flat(row: dict[Any, Any], before: str = "") -> dict[str, Any]:
-    """A row with the members of its dicts as columns of their own: {"a": {"b": 1}} has the column a.b."""
+def flat(row: dict[Any, Any], whole: frozenset[str], before: str = "") -> dict[str, Any]:
+    """A row with the members of its dicts as columns of their own, but for those of the columns `whole`:
+    {"a": {"b": 1}} has the column a.b."""
     found: dict[str, Any] = {}
     for key, value in row.items():
-        if isinstance(value, dict) and value and not value.keys() <= {"bytes", "path"}:
-            found.update(flat(value, f"{before}{key}."))
+        name = f"{before}{key}"
+        is_struct = isinstance(value, dict) and value and not value.keys() <= {"bytes", "path"}
+        if is_struct and name not in whole:
+            found.update(flat(value, whole, f"{name}."))
         else:
-            found[f"{before}{key}"] = value
+            found[name] = value
     return found
 
 
@@ -109,14 +112,14 @@ def names_of(row: Any) -> list[str] | None:
     return [first, "label"] if first != "value" or np.ndim(cell(row[1])) == 0 else ["input", "target"]
 
 
-def row_of(row: Any, names: list[str] | None) -> dict[str, Any]:
+def row_of(row: Any, names: list[str] | None, whole: frozenset[str]) -> dict[str, Any]:
     """A row by the names of its columns, and each value as a cell."""
     if hasattr(row, "_asdict"):
         row = row._asdict()
     elif dataclasses.is_dataclass(row) and not isinstance(row, type):
         row = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
     if isinstance(row, dict):
-        return {name: cell(value) for name, value in flat(row).items()}
+        return {name: cell(value) for name, value in flat(row, whole).items()}
     values = (
         list(row)
         if isinstance(row, (tuple, list)) and (names is None or len(names) != 1 or len(row) == 1)

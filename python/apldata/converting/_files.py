@@ -191,7 +191,7 @@ def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions)
     from ._tables import told_of_schema
 
     first, schema = _opened(files[0])
-    told = {str(files[0]): told_of_schema(schema)}
+    told = {str(files[0]): told_of_schema(schema, wishes)}
     rows = 0
     for path in files:
         file, own = (first, schema) if path == files[0] else _opened(path)

@@ -15,11 +15,11 @@ def _batches(dataset: Any, step: int) -> Iterator[Any]:
         yield from pieces(table)
 
 
-def _told(dataset: Any) -> dict[str, Told]:
+def _told(dataset: Any, wishes: Wishes) -> dict[str, Told]:
     features = dataset.features
     if features is None:
         return {}
-    told = told_of_schema(features.arrow_schema)
+    told = told_of_schema(features.arrow_schema, wishes)
     for name, more in told_of_features(features.to_dict()).items():
         if name in told:
             told[name] = more.over(told[name])
@@ -35,7 +35,7 @@ def open_dataset(split: str, dataset: Any, wishes: Wishes) -> Part | None:
             return None
         rows, table = len(dataset), dataset.data
         step = rows_at_once(table.nbytes, max(1, len(table)))
-        return Part(split, lambda: chunks(_batches(dataset, step), wishes), _told(dataset), rows)
+        return Part(split, lambda: chunks(_batches(dataset, step), wishes), _told(dataset, wishes), rows)
     if dataset.features is None and hasattr(dataset, "_resolve_features"):
         dataset = dataset._resolve_features()
-    return Part(split, lambda: chunks(_batches(dataset, 256), wishes), _told(dataset))
+    return Part(split, lambda: chunks(_batches(dataset, 256), wishes), _told(dataset, wishes))

@@ -206,6 +206,7 @@ class Json(Maker):
     def _one(self, row: int, value: Any, wrong: Wrongs) -> str:
         try:
             plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+            plain = str(value) if is_time(value) else plain
             return json.dumps(plain, ensure_ascii=False, default=str)
         except ValueError as error:
             wrong[row] = Wrong(f"JSON cannot tell {shown(value)}: {error}")

@@ -20,10 +20,11 @@ class Rows:
     Args:
         get: a row by its number.
         names: of a row's values, where rows do not name them; None: by the first row.
+        whole: columns of dicts of which no columns are made.
     """
 
-    def __init__(self, get: Callable[[int], Any], names: list[str] | None = None) -> None:
-        self._get, self._names = get, names
+    def __init__(self, get: Callable[[int], Any], names: list[str] | None, whole: frozenset[str]) -> None:
+        self._get, self._names, self._whole = get, names, whole
 
     def row(self, row: int) -> dict[str, Any]:
         return self.named(self._get(row))
@@ -31,7 +32,7 @@ class Rows:
     def named(self, row: Any) -> dict[str, Any]:
         if self._names is None:
             self._names = names_of(row)
-        return row_of(row, self._names)
+        return row_of(row, self._names, self._whole)
 
 
 def _columns(rows: list[dict[str, Any]]) -> Chunk:

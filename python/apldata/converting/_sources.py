@@ -147,8 +147,10 @@ def _class_names(dataset: Any) -> Mapping[str, Told]:
     return {"label": Told(classes=tuple(names))} if len(set(names)) == len(names) else {}
 
 
-def _dataset(split: str, dataset: Any, names: list[str] | None, workers: int, stack: ExitStack) -> Part:
-    rows, count = Rows(_getter(dataset), names), len(dataset)
+def _dataset(
+    split: str, dataset: Any, named: Callable[[Callable[[int], Any]], Rows], workers: int, stack: ExitStack
+) -> Part:
+    rows, count = named(_getter(dataset)), len(dataset)
 
     def read() -> Iterator[Chunk]:
         if workers == 0:
@@ -160,8 +162,7 @@ def _dataset(split: str, dataset: Any, names: list[str] | None, workers: int, st
     return Part(split, read, _class_names(dataset), count)
 
 
-def _iterable(split: str, rows: Iterable[Any], names: list[str] | None) -> Part:
-    named = Rows(lambda row: row, names)
+def _iterable(split: str, rows: Iterable[Any], named: Rows) -> Part:
     again = iter(rows) is not rows
     return Part(split, lambda: chunks(numbered(rows, named.named)), _class_names(rows), again=again)
 
@@ -227,12 +228,15 @@ class Opener:
             raise wrong_type("source", _WANTED, source)
         if hasattr(source, "__len__") and hasattr(source, "__getitem__"):
             kind = "torch" if "torch" in sys.modules and _is_of(source, "torch") else "rows"
-            return kind, _dataset(split, source, self._names, self._workers, self._stack)
+            return kind, _dataset(split, source, self._rows, self._workers, self._stack)
         if self._workers:
             raise InvalidError(
                 "workers need a dataset with __getitem__ and __len__; this one can only be iterated over"
             )
-        return "rows", _iterable(split, source, self._names)
+        return "rows", _iterable(split, source, self._rows(lambda row: row))
+
+    def _rows(self, get: Callable[[int], Any]) -> Rows:
+        return Rows(get, self._names, self._wishes.whole)
 
     def _known(self, split: str, source: Any) -> tuple[str, Part] | None:
         """Of a library whose tables are read as such."""

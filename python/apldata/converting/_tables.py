@@ -22,12 +22,12 @@ def rows_at_once(bytes: int, rows: int) -> int:
     return max(1, min(4096, PIECE * rows // max(1, bytes)))
 
 
-def told_of_schema(schema: Any) -> dict[str, Told]:
+def told_of_schema(schema: Any, wishes: Wishes) -> dict[str, Told]:
     """What a schema and its metadata say."""
     names = [name for name in schema.names if schema.names.count(name) > 1]
     if names:
         raise InvalidError(f"two columns have the name {names[0]!r}")
-    told = told_of(schema)
+    told = told_of(schema, wishes)
     for name, more in told_of_metadata(schema.metadata).items():
         if name in told:
             told[name] = more.over(told[name])
@@ -83,9 +83,9 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
         source = pa.table(source)  # of polars, without a copy
     if not isinstance(source, pa.Table):
         schema, batches, rows, again = _reading(source)
-        return Part(split, lambda: chunks(batches(), wishes), told_of_schema(schema), rows, again)
+        return Part(split, lambda: chunks(batches(), wishes), told_of_schema(schema, wishes), rows, again)
     table = source.unify_dictionaries()
-    told = told_of_schema(table.schema)
+    told = told_of_schema(table.schema, wishes)
     for name, classes in classes_of(table).items():
         told[name] = Told(classes=classes).over(told[name])
     return Part(split, lambda: chunks(pieces(table), wishes), told, table.num_rows)

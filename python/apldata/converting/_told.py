@@ -65,11 +65,13 @@ class Wishes:
         casts: of columns, the dtypes that they are wanted in.
         columns: those that are wanted; None: all.
         classes: of columns, the names of their classes.
+        whole: columns whose structs are values, of which no columns are made.
     """
 
     casts: Mapping[str, str]
     columns: frozenset[str] | None = None
     classes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    whole: frozenset[str] = frozenset()
 
     def wants(self, column: str) -> bool:
         return self.columns is None or column in self.columns
