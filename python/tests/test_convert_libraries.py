@@ -475,6 +475,11 @@ def test_polars(tmp_path: Path) -> None:
     columns = {"s": ["a", "b"], "e": pl.Series(["p", "q"], dtype=pl.Enum(["q", "p"])), "l": [[1, 2], [3]]}
     store = made(pl.DataFrame(columns), tmp_path / "a")
     assert types_of(store) == {"s": "utf8[-1]", "e": "u8", "l": "i64[-1]"} and store.classes == ("q", "p")
+    large = pl.DataFrame({"n": [1], "id": pl.Series([1], dtype=pl.Int128)})
+    told = r"^column id: pyarrow has no type for Int128: cast it, or leave it out$"
+    with pytest.raises(apldata.InvalidError, match=told):
+        made(large, tmp_path / "c")
+    assert made(large.cast({"id": pl.Int64}), tmp_path / "d")[0]["id"] == 1
     with pytest.raises(apldata.InvalidError, match="collect"):
         made(pl.DataFrame(columns).lazy(), tmp_path / "b")
 

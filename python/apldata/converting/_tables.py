@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from .._arguments import brief
-from .._errors import InvalidError, SourceError
+from .._errors import InvalidError, InvalidTypeError, SourceError
 from ._arrow import chunk_of, classes_of, told_of
 from ._features import told_of_metadata
 from ._rows import PIECE
@@ -63,12 +63,32 @@ def _sliced(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch.slice(first, step)
 
 
+def _exported(read: Callable[[Any], Any], source: Any) -> Any:
+    """What `read` makes of the stream of Arrow that something exports."""
+    try:
+        return read(source)
+    except pa.ArrowException as error:
+        column = _unreadable(source)
+        told = column if column else f"pyarrow cannot read it: {brief(str(error), 200)}"
+        raise InvalidTypeError(told) from None
+
+
+def _unreadable(frame: Any) -> str | None:
+    """The column of a frame of polars that pyarrow has no type for."""
+    for column in frame.get_columns() if hasattr(frame, "get_columns") else ():
+        try:
+            pa.chunked_array(column)
+        except pa.ArrowException:
+            return f"column {column.name}: pyarrow has no type for {column.dtype}: cast it, or leave it out"
+    return None
+
+
 def _reading(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], int | None, bool]:
     """Schema, batches, how many rows, and whether there are batches again."""
     if hasattr(source, "to_batches") and hasattr(source, "schema"):  # a Dataset of pyarrow
         return source.schema, lambda: _sliced(source.to_batches(**_FEW)), None, True
     if hasattr(source, "__arrow_c_stream__"):
-        reader = pa.RecordBatchReader.from_stream(source)
+        reader = _exported(pa.RecordBatchReader.from_stream, source)
         return reader.schema, lambda: _sliced(reader), None, False
     name = type(source).__name__
     raise InvalidError(f"cannot read a {name} of pyarrow: give a Table, a RecordBatch or a RecordBatchReader")
@@ -80,7 +100,7 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
         source = pa.Table.from_batches([source])
     in_memory = hasattr(source, "__len__") and hasattr(source, "__arrow_c_stream__")
     if in_memory and not isinstance(source, pa.Table):
-        source = pa.table(source)  # of polars, without a copy
+        source = _exported(pa.table, source)  # of polars, without a copy
     if not isinstance(source, pa.Table):
         schema, batches, rows, again = _reading(source)
         return Part(split, lambda: chunks(batches(), wishes), told_of_schema(schema, wishes), rows, again)
