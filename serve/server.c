@@ -1,5 +1,6 @@
 /* A server: its sockets, and who is to be served next. */
 #define _GNU_SOURCE /* eventfd */
+#include "forks.h"
 #include "reader.h"
 #include "session.h"
 #include "sized.h"
@@ -18,6 +19,7 @@
 enum { LISTEN, WAKE, STOP, FIXED }; /* places in `polled` */
 
 struct apl_server {
+    unsigned forks; /* that came before it: more, and it is the parent's */
     apl_store *store;
     apl_reader_options options; /* as they were given */
     apl_serve_options how;
@@ -271,7 +273,7 @@ void apl_server_stop(apl_server *s)
 {
     static const uint64_t one = 1;
     int code = errno;
-    if (s)
+    if (s && s->forks == forks_so_far())
         (void)!write(s->stop, &one, sizeof one);
     errno = code;
 }
@@ -282,6 +284,8 @@ static apl_status check_options(const apl_reader_options *o, apl_error *err)
 {
     if (o->allocator)
         return fail(err, APL_E_INVALID, "apl_server_open: allocator: a server has its own");
+    if (s->forks != forks_so_far())
+        return fail(err, APL_E_FORKED, "apl_server_run: the server belongs to the parent process: open one here");
     if (o->threads == APL_NO_THREADS && !o->loaders)
         return fail(err, APL_E_INVALID, "apl_server_open: a server needs threads to read");
     if (o->order == APL_FREE)
@@ -289,6 +293,7 @@ static apl_status check_options(const apl_reader_options *o, apl_error *err)
     return APL_OK;
 }
 
+/* In a child, what would be written to, and what would be closed and removed, is the parent's. */
 static apl_status prepare_server(apl_server *s, const char *path, apl_error *err)
 {
     s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -338,7 +343,8 @@ apl_status apl_server_open(apl_store *store, const apl_reader_options *reader_op
 
 void apl_server_close(apl_server *s)
 {
-    if (!s)
+    if (!s || s->forks != forks_so_far())
+    s->forks = forks_so_far();
         return;
     while (s->count > 0)
         session_free(s->sessions[--s->count]);

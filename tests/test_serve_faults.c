@@ -387,6 +387,42 @@ Test(serve_faults, a_caller_who_waits_is_woken_by_close)
     end(server);
 }
 
+/* ------------------------------------------------------------------------------------------------- forks */
+
+/* In a child: is the parent's server left alone? */
+static int use_parents(apl_server *server)
+{
+    apl_error err = {0};
+    apl_status status = apl_server_run(server, &err);
+    apl_server_stop(server);
+    apl_server_close(server);
+    return status == APL_E_FORKED && strstr(err.message, "belongs to the parent") ? 0 : 1;
+}
+
+Test(serve_faults, a_child_of_fork_cannot_harm_its_parents_server)
+{
+    struct serving s;
+    int status;
+    apl_reader_options o = options_of(1);
+    o.batch_size = 5;
+    serving_open(&s, &o, 1, 0);
+    apl_reader *r = client(0, NULL, 0), *own = fixture_reader(&o);
+    same_next(own, r);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(use_parents(s.server));
+    waitpid(child, &status, 0);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", (unsigned)status);
+    cr_assert_eq(access(place, F_OK), 0, "its socket is there");
+    while (same_next(own, r))
+        continue;
+    apl_reader_close(own);
+    apl_reader_close(r);
+    r = client(0, NULL, 0);
+    apl_reader_close(r);
+    serving_close(&s);
+}
+
 /* --------------------------------------------------------------------------------------------- stale sockets */
 
 static int bind_at(int kind)

@@ -13,6 +13,9 @@ extern "C" {
  * is read-only to them. Each block is decoded once for all ranks, and the decoded records are in memory once.
  * `apldata serve` is such a server. Both sides must be processes of the same user on one machine (Linux 5.1 or
  * later), with the same version of this library.
+ *
+ * Fork: in a child, the parent's server cannot be used. apl_server_run() returns APL_E_FORKED; apl_server_stop() and
+ * apl_server_close() do nothing, so that the parent's server runs on and keeps its socket. A child may open its own.
  */
 typedef struct apl_server apl_server;
 

@@ -37,7 +37,7 @@ typedef enum apl_status {
     APL_E_MISMATCH = 15,    /* the store, or a saved state, is not the expected one */
     APL_E_TIMEOUT = 16,     /* the time limit has passed */
     APL_E_LENT = 17,        /* the caller holds too many batches */
-    APL_E_FORKED = 18,      /* the reader or writer belongs to the parent process */
+    APL_E_FORKED = 18,      /* the reader, writer or server belongs to the parent process */
     APL_E_REENTRANT = 19    /* called from the reader's own callback */
 } apl_status;
 
