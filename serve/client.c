@@ -221,10 +221,8 @@ static apl_status make_hello(struct wire_hello *m, unsigned rank, const apl_conn
     return APL_OK;
 }
 
-static apl_status connect_client(apl_reader *r, const char *path, unsigned rank, const apl_connect_options *o,
-                                 apl_error *err)
+static apl_status make_client(apl_reader *r, const char *path, const apl_connect_options *o, apl_error *err)
 {
-    struct wire_hello hello;
     struct client *c = r->client = calloc(1, sizeof *c);
     if (!c)
         return fail_nomem(err);
@@ -232,13 +230,21 @@ static apl_status connect_client(apl_reader *r, const char *path, unsigned rank,
     c->timeout_ms = o->timeout_ms ? o->timeout_ms : DEFAULT_TIMEOUT_MS;
     c->wait_ms = o->wait_ms;
     snprintf(c->path, sizeof c->path, "%s", path);
-    TRY(make_hello(&hello, rank, o, err));
     TRY(open_link(c, path, o->wait_ms, err));
     c->link->writable = o->writable != 0;
+    return APL_OK;
+}
+
+static apl_status connect_client(apl_reader *r, const char *path, unsigned rank, const apl_connect_options *o,
+                                 apl_error *err)
+{
+    struct wire_hello hello;
+    TRY(make_hello(&hello, rank, o, err));
+    TRY(make_client(r, path, o, err));
     TRY(client_greet(r, &hello, err));
     r->provider = &calls_of_client;
     ask_ahead(r);
-    return monitor_open(r, o->monitor, c->path, err);
+    return monitor_open(r, o->monitor, r->client->path, err);
 }
 
 apl_status apl_reader_connect(const char *path, unsigned rank, const apl_connect_options *options,
@@ -258,4 +264,23 @@ apl_status apl_reader_connect(const char *path, unsigned rank, const apl_connect
     else
         apl_reader_close(r);
     return status;
+}
+
+/* By a client that is never welcome: that the server has ended is the answer. */
+apl_status apl_server_dismiss(const char *path, unsigned timeout_ms, apl_error *err)
+{
+    apl_error own;
+    apl_reader *r;
+    apl_connect_options o = APL_CONNECT_OPTIONS_INIT;
+    const struct wire_hello hello = {.h = wire_header(WIRE_HELLO, sizeof hello), .where = WIRE_LEAVE};
+    err = err ? err : &own;
+    if (!path)
+        return fail(err, APL_E_INVALID, "apl_server_dismiss: path is NULL");
+    o.timeout_ms = timeout_ms;
+    TRY(reader_new(destroy_client, &r, err));
+    apl_status status = make_client(r, path, &o, err);
+    if (status == APL_OK)
+        status = client_greet(r, &hello, err);
+    apl_reader_close(r);
+    return status == APL_E_NOTFOUND ? APL_OK : status;
 }

@@ -31,6 +31,7 @@ struct apl_server {
     struct pollfd *polled; /* FIXED, then two of each session */
     size_t count, most;    /* sessions */
     bool full;             /* nobody can be accepted for a while */
+    bool dismissed;        /* by apl_server_dismiss() */
     uint64_t busy_at;      /* when there was a client last */
     uint64_t looked_at;    /* at processes whose death no descriptor reports */
 };
@@ -123,10 +124,28 @@ static apl_status welcome(struct apl_server *s, struct session *session, apl_err
     return APL_OK;
 }
 
+/* Ends the server, unless somebody is served. Who asked hears of it when the socket is gone: see apl_server_close(). */
+static void dismiss(struct apl_server *s, struct session *session)
+{
+    apl_error error;
+    end_gone(s);
+    const struct session *other = client_of(s, NULL);
+    s->dismissed = !other;
+    if (!other)
+        return;
+    fail(&error, APL_E_BUSY, "rank %u has a client, process %d", other->seat->outlet->rank,
+         other->peer.process);
+    session_refuse(session, WIRE_HELLO, &error);
+}
+
 /* Welcomes a client as soon as it can be, or refuses it. */
 static void greet(struct apl_server *s, struct session *session)
 {
     apl_error error;
+    if (session->hello.where == WIRE_LEAVE) {
+        dismiss(s, session);
+        return;
+    }
     apl_status status = welcome(s, session, &error);
     if (status != APL_OK &&
         !(status == APL_E_BUSY && session_now() - session->asked_at < session->hello.wait_ms))
@@ -252,6 +271,8 @@ static bool run_once(struct apl_server *s, apl_status *status, apl_error *err)
     if (s->polled[WAKE].revents)
         (void)!read(s->wake, &count, sizeof count);
     serve_all(s);
+    if (s->dismissed)
+        return false;
     drop_over(s);
     if (s->polled[LISTEN].revents)
         accept_clients(s);
@@ -263,12 +284,16 @@ apl_status apl_server_run(apl_server *s, apl_error *err)
     apl_status status = APL_OK;
     if (!s)
         return fail(err, APL_E_INVALID, "apl_server_run: server is NULL");
+    if (s->forks != forks_so_far())
+        return fail(err, APL_E_FORKED, "the server belongs to the parent process: open one here");
     s->busy_at = session_now();
+    s->dismissed = false;
     while (run_once(s, &status, err))
         continue;
     return status;
 }
 
+/* In a child, what would be written to, and what would be closed and removed, is the parent's. */
 void apl_server_stop(apl_server *s)
 {
     static const uint64_t one = 1;
@@ -284,8 +309,6 @@ static apl_status check_options(const apl_reader_options *o, apl_error *err)
 {
     if (o->allocator)
         return fail(err, APL_E_INVALID, "apl_server_open: allocator: a server has its own");
-    if (s->forks != forks_so_far())
-        return fail(err, APL_E_FORKED, "apl_server_run: the server belongs to the parent process: open one here");
     if (o->threads == APL_NO_THREADS && !o->loaders)
         return fail(err, APL_E_INVALID, "apl_server_open: a server needs threads to read");
     if (o->order == APL_FREE)
@@ -293,7 +316,6 @@ static apl_status check_options(const apl_reader_options *o, apl_error *err)
     return APL_OK;
 }
 
-/* In a child, what would be written to, and what would be closed and removed, is the parent's. */
 static apl_status prepare_server(apl_server *s, const char *path, apl_error *err)
 {
     s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -322,6 +344,7 @@ apl_status apl_server_open(apl_store *store, const apl_reader_options *reader_op
     apl_server *s = calloc(1, sizeof *s);
     if (!s)
         return fail_nomem(err);
+    s->forks = forks_so_far();
     s->listening.fd = s->listening.lock = s->wake = s->stop = -1;
     s->options = (apl_reader_options)APL_READER_OPTIONS_INIT;
     s->how = (apl_serve_options)APL_SERVE_OPTIONS_INIT;
@@ -344,12 +367,11 @@ apl_status apl_server_open(apl_store *store, const apl_reader_options *reader_op
 void apl_server_close(apl_server *s)
 {
     if (!s || s->forks != forks_so_far())
-    s->forks = forks_so_far();
         return;
+    socket_unlisten(&s->listening); /* before anybody hears that the place is free */
     while (s->count > 0)
         session_free(s->sessions[--s->count]);
     service_close(&s->service);
-    socket_unlisten(&s->listening);
     if (s->wake >= 0)
         close(s->wake);
     if (s->stop >= 0)

@@ -49,7 +49,7 @@ apl_status wire_check(union wire_any *m, size_t size, apl_error *err)
     if (least == 0 || m->h.size != size || m->h.zero != 0 || size < least || size != exact_size(m))
         return fail(err, APL_E_INVALID, "a message of type %u and %zu bytes breaks the protocol", m->h.type,
                     size);
-    if (m->h.type == WIRE_HELLO && (m->hello.where > WIRE_ON || m->hello.zero != 0))
+    if (m->h.type == WIRE_HELLO && (m->hello.where > WIRE_LEAVE || m->hello.zero != 0))
         return fail(err, APL_E_INVALID, "a hello that asks for an unknown place breaks the protocol");
     if (m->h.type == WIRE_ERROR)
         m->error.error.message[sizeof m->error.error.message - 1] = 0;

@@ -325,6 +325,37 @@ Test(serve, ends_once_all_ranks_have_had_their_epochs)
     apl_server_close(s.server);
 }
 
+static void *close_when_done(void *user)
+{
+    struct serving *s = user;
+    pthread_join(s->thread, NULL);
+    apl_server_close(s->server);
+    return NULL;
+}
+
+Test(serve, a_server_that_nobody_needs_can_be_dismissed)
+{
+    struct serving s;
+    apl_error err;
+    char lock[160];
+    apl_reader_options o = options_of(1);
+    cr_assert_eq(apl_server_dismiss(NULL, 0, &err), APL_E_INVALID);
+    cr_assert_eq(apl_server_dismiss(place, 0, &err), APL_OK, "there is none: %s", err.message);
+    serving_open(&s, &o, 2, 0);
+    apl_reader *r = client(1, NULL, 0);
+    cr_assert_eq(apl_server_dismiss(place, 0, &err), APL_E_BUSY);
+    cr_assert(strstr(err.message, "rank 1 has a client, process "), "%s", err.message);
+    apl_batch_release(fixture_next(r));
+    apl_reader_close(r);
+    pthread_t closer;
+    cr_assert_eq(pthread_create(&closer, NULL, close_when_done, &s), 0);
+    cr_assert_eq(apl_server_dismiss(place, 0, &err), APL_OK, "%s", err.message);
+    snprintf(lock, sizeof lock, "%s.lock", place);
+    cr_assert(access(place, F_OK) == -1 && access(lock, F_OK) == -1, "its place is free");
+    pthread_join(closer, NULL);
+    cr_assert_eq(s.status, APL_OK);
+}
+
 Test(serve, the_socket_is_its_users_alone)
 {
     struct serving s;

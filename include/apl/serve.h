@@ -42,8 +42,9 @@ APL_API APL_MUST_USE apl_status apl_server_open(apl_store *store, const apl_read
                                                 const char *path, const apl_serve_options *options,
                                                 apl_server **server, apl_error *err);
 
-/* Serves, on the calling thread, until apl_server_stop(), or until idle_ms or epochs says so. If a client dies or
- * breaks the protocol, its connection is closed and what it was lent is taken back; the others carry on. */
+/* Serves, on the calling thread, until apl_server_stop(), apl_server_dismiss(), idle_ms or epochs says so; then close
+ * the server. If a client dies or breaks the protocol, its connection is closed and what it was lent is taken back; the
+ * others carry on. */
 APL_API APL_MUST_USE apl_status apl_server_run(apl_server *server, apl_error *err);
 
 /* Makes apl_server_run() return. May be called from any thread, and from a signal handler. */
@@ -52,6 +53,11 @@ APL_API void apl_server_stop(apl_server *server);
 /* Closes all connections, removes the socket and frees the server. No thread may be inside apl_server_run(). `server`
  * may be NULL. */
 APL_API void apl_server_close(apl_server *server);
+
+/* Makes the server at `path`, of another process, stop if none of its ranks has a client. APL_OK: no server listens
+ * there any more, or none did, and its place is free. Likely errors: APL_E_BUSY (a rank has a client, which the message
+ * names), APL_E_TIMEOUT (no answer within timeout_ms; 0: 6 minutes), APL_E_INVALID (another user's), APL_E_VERSION. */
+APL_API APL_MUST_USE apl_status apl_server_dismiss(const char *path, unsigned timeout_ms, apl_error *err);
 
 /* Zeros mean defaults. Start from APL_CONNECT_OPTIONS_INIT. */
 typedef struct apl_connect_options {
