@@ -318,9 +318,12 @@ class Loader(Course):
         """Stops the threads, within a second. Batches that you hold stay valid. A function of yours that has
         not returned by then is abandoned, with its batch. ``with loader:`` and freeing the loader close it
         too."""
+        shares = not self._closed and self._connection is not None and hasattr(self, "_pass")
         self._closed = True
         end(self._functions)
         self._close_readers()
+        if shares and os.getpid() == self._pid and self._connection is not None:
+            self._connection.leave()
 
     def __del__(self) -> None:
         try:

@@ -10,24 +10,32 @@ import os
 import pickle
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from . import _core
 from ._arguments import path_of, shown, wrong_value
-from ._errors import BusyError, InvalidError, MismatchError, NotFoundError, TimedOutError
+from ._errors import BusyError, Error, InvalidError, MismatchError, NotFoundError, TimedOutError
+from ._sockets import folder, start_file, sweep
 from ._store import Store
 
-IDLE = 5.0  # seconds that a server that a loader has started waits for clients
+IDLE = 5.0  # seconds after which a server ends whose clients have died
 _SLICE_MS = 500  # of a wait, between which signals are looked at
 _MOST = 60.0  # seconds until all ranks have come, or gone to the same place
 _LOCAL = (("LOCAL_RANK", "LOCAL_WORLD_SIZE"), ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"))
 _GLOBAL = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
-_JOB = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "PMIX_NAMESPACE")
+_JOB = (
+    "TORCHELASTIC_RUN_ID",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "PMIX_NAMESPACE",
+)
 _ALLOWED = {
     "self",
     "db",
@@ -40,7 +48,7 @@ _ALLOWED = {
     "first_epoch",
     "monitor",
 }
-_made: Counter[tuple[str, ...]] = Counter()  # loaders that share, of a store and split
+_made: Counter[tuple[int, ...]] = Counter()  # loaders that share, of the ranks of a machine
 
 
 def _numbers(*pairs: tuple[str, str]) -> tuple[int, int] | None:
@@ -99,6 +107,9 @@ class Connection:
     def _check(self) -> None:
         """Is the server the one that is meant?"""
 
+    def leave(self) -> None:
+        """The loader is closed, and needs the server no more."""
+
     def _checked(self, store: Store, reader: _core.Reader) -> _core.Reader:
         """The digest is in each state: see reader/state.c. That of several stores is of another kind."""
         content = reader.state()[8:40].hex()
@@ -155,17 +166,6 @@ def _places(options: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
     return tuple(range(rank - at, rank - at + count)), world
 
 
-def _folder() -> Path:
-    """Where sockets of this user are."""
-    place = os.environ.get("XDG_RUNTIME_DIR")
-    folder = Path(place or tempfile.gettempdir()) / ("apldata" if place else f"apldata-{os.getuid()}")
-    folder.mkdir(mode=0o700, parents=False, exist_ok=True)
-    seen = folder.lstat()
-    if seen.st_uid != os.getuid() or seen.st_mode & 0o077 or folder.is_symlink():
-        raise InvalidError(f"{folder} must be a directory of this user's alone: it is for sockets")
-    return folder
-
-
 def _told(options: Mapping[str, Any]) -> dict[str, str]:
     """The options of a reader, comparable between processes."""
 
@@ -187,35 +187,61 @@ class _Starter:
     def __init__(self, path: str, store: Store, options: dict[str, Any], ranks: tuple[int, ...]) -> None:
         self._path, self._store, self._options, self._ranks = path, store, options, ranks
         self._child: subprocess.Popen[bytes] | None = None
+        self._said = {"store": store.content_digest, "ranks": repr(ranks), **_told(options)}
+        self._may_replace = True  # once: processes whose options differ must not end each other's for ever
 
     def _listens(self) -> bool:
         try:
             _core.Reader(self._store, {}, {"path": self._path, "rank": 2**32 - 1})
         except NotFoundError:
             return False
-        except (InvalidError, TimedOutError):
+        except (InvalidError, TimedOutError, BusyError):
             return True  # it has no such rank, or no time to say so
         return True
 
     def __call__(self) -> None:
-        said = {"store": self._store.content_digest, "ranks": repr(self._ranks), **_told(self._options)}
-        with open(f"{self._path}.start", "a+") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if self._listens():
-                lock.seek(0)
-                _check_same(json.loads(lock.read() or "{}"), said)
+        with start_file(self._path) as file:
+            if self._listens() and self._fits(file.read()):
                 return
-            lock.truncate(0)
-            lock.write(json.dumps(said))
-            lock.flush()
-            self._spawn()
+            file.truncate(0)
+            file.write(json.dumps(self._said))
+            file.flush()
+            try:
+                self._spawn()
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+            sweep(Path(self._path).parent)
+
+    def _fits(self, theirs: str) -> bool:
+        """Is it a server of these options? One of other options gives way, if nobody is connected: its run
+        has ended."""
+        try:
+            _check_same(theirs, self._said)
+        except MismatchError:
+            if not self._may_replace:
+                raise
+            self._may_replace = False
+            with suppress(BusyError, TimedOutError):
+                _core.dismiss(self._path, _SLICE_MS)
+                return False
+            raise
+        return True
 
     def check(self) -> None:
         """Have all processes given the same options?"""
-        said = {"store": self._store.content_digest, "ranks": repr(self._ranks), **_told(self._options)}
-        with open(f"{self._path}.start") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH)
-            _check_same(json.loads(lock.read() or "{}"), said)
+        with suppress(FileNotFoundError):  # it has just ended
+            with start_file(self._path, fcntl.LOCK_SH, "r") as file:
+                theirs = file.read()
+            _check_same(theirs, self._said)
+
+    def prepare(self) -> None:
+        """Before one connects: a server of other options gives way, if it only waits for clients, or it is an
+        error."""
+        try:
+            self.check()
+        except MismatchError:
+            self()
 
     def _spawn(self) -> None:
         """In a session of its own: it ends once nobody is connected, not with its starter."""
@@ -239,7 +265,9 @@ class _Starter:
             raise InvalidError(f"share='node': no server could be started: {answer or 'it has ended'}")
 
 
-def _check_same(theirs: dict[str, str], own: dict[str, str]) -> None:
+def _check_same(said: str, own: dict[str, str]) -> None:
+    """Are they what the process gave that has started the server?"""
+    theirs = json.loads(said or "{}")
     for name in own:
         if theirs.get(name) != own[name]:
             raise MismatchError(
@@ -261,6 +289,7 @@ class _Shared(Connection):
         own = dict(options)
         if not own["world"]:
             own["rank"], own["world"] = _numbers(*_GLOBAL) or (0, 1)
+        self._starter.prepare()
         reader, there = super().open(store, own, where, join)
         try:
             self._check()
@@ -271,6 +300,11 @@ class _Shared(Connection):
 
     def _check(self) -> None:
         self._starter.check()
+
+    def leave(self) -> None:
+        """Ends the server, unless others need it."""
+        with suppress(Error):
+            _core.dismiss(self.path, _SLICE_MS)
 
 
 def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
@@ -283,13 +317,13 @@ def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
     served: dict[str, Any] = {**options, "rank": 0, "world": world}
     if options["threads"] == _core.APL_NO_THREADS:  # the work of the caller, which a server has not
         served["threads"] = 0
-    kind = (store.content_digest, str(options["split"]), repr(ranks))
-    number = _made[kind]
-    _made[kind] += 1
+    number = _made[ranks]
+    _made[ranks] += 1
     job = [os.environ.get(name, "") for name in _JOB]
-    if not any(job) and world > 1:
-        job.append(str(os.getppid()))  # who started them
-    alike = [kind, number, job if any(job) else os.getpid()]
-    name = hashlib.sha256(json.dumps(alike).encode()).hexdigest()[:24]
-    path = str(_folder() / name)
+    if world == 1:
+        job = [str(os.getpid())]
+    elif not any(job):
+        job = [str(os.getppid())]  # who started them
+    name = hashlib.sha256(json.dumps([ranks, number, job]).encode()).hexdigest()[:24]
+    path = str(folder() / name)
     return _Shared(path, _Starter(path, store, served, ranks))

@@ -10,6 +10,7 @@ import threading
 from contextlib import suppress
 
 from . import _core
+from ._sockets import remove_dead
 
 
 def _give_away(*streams: int) -> None:
@@ -51,6 +52,8 @@ def main() -> int:
             raise
         _say(str(error))
         return 1
+    finally:
+        remove_dead(path)
     return 0
 
 

@@ -127,3 +127,19 @@ PyObject *core_serve(PyObject *module, PyObject *args)
         Py_RETURN_NONE;
     return status == APL_END ? NULL : core_raise(state, &err);
 }
+
+PyObject *core_dismiss(PyObject *module, PyObject *args)
+{
+    const char *path;
+    unsigned timeout_ms;
+    apl_error err;
+    apl_status status;
+    if (!PyArg_ParseTuple(args, "sI:dismiss", &path, &timeout_ms))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_server_dismiss(path, timeout_ms, &err);
+    Py_END_ALLOW_THREADS
+    if (status == APL_OK)
+        Py_RETURN_NONE;
+    return core_raise(PyModule_GetState(module), &err);
+}

@@ -69,6 +69,7 @@ PyObject *core_jpeg_check(PyObject *module, PyObject *args);
 
 /* serve(store, options, path, ranks, idle_ms, ready): see connect.c. */
 PyObject *core_serve(PyObject *module, PyObject *args);
+PyObject *core_dismiss(PyObject *module, PyObject *args);
 
 /* metrics([(reader, loader, store, split), ...]) -> their metrics: see apl_stats_metrics(). */
 PyObject *core_metrics(PyObject *module, PyObject *args);

@@ -118,6 +118,8 @@ static PyMethodDef functions[] = {
      "jpeg_check(file, decode=True) -> its channels, height and width; CorruptError if it does not decode."},
     {"metrics", core_metrics, METH_VARARGS,
      "metrics([(reader, loader, store, split), ...]) -> what they have done, in Prometheus's text format."},
+    {"dismiss", core_dismiss, METH_VARARGS,
+     "dismiss(path, timeout_ms): stops the server there; BusyError if a rank has a client."},
     {"serve", core_serve, METH_VARARGS,
      "serve(store, options, path, ranks, idle_ms, ready): serves until SIGTERM, or until nobody has been "
      "connected "

@@ -123,6 +123,82 @@ def test_processes_that_differ_in_their_options_are_told(
             apldata.Loader(store_path, "train", rank=0, world=1, share="node", **more)
 
 
+def test_processes_that_differ_in_their_store_or_split_are_told(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    apldata.convert({"train": {"x": np.arange(1000)}}, tmp_path / "other")
+    with ranked(store_path, 0, monkeypatch) as loader:
+        for db, split, name in ((store_path, "test", "split"), (str(tmp_path / "other"), "train", "store")):
+            monkeypatch.setattr("apldata._node._made", Counter())
+            monkeypatch.setenv("LOCAL_RANK", "1")
+            with pytest.raises(
+                apldata.MismatchError, match=f"share='node': {name} is .* in the process that"
+            ):
+                apldata.Loader(db, split, rank=1, world=2, share="node", **OPTIONS)
+        assert next(iter(loader)).epoch == 0
+
+
+def test_a_server_ends_with_its_last_loader_and_leaves_nothing(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = ranked(store_path, 0, monkeypatch), ranked(store_path, 1, monkeypatch)
+    first.close()
+    assert len(servers(place)) == 1
+    assert next(iter(second)).epoch == 0
+    second.close()
+    assert not servers(place)
+    wait_until_empty(place / "apldata")
+
+
+def wait_until_empty(folder: Path) -> None:
+    for _ in range(200):
+        if not list(folder.iterdir()):
+            return
+        time.sleep(0.1)
+    raise AssertionError(list(folder.iterdir()))
+
+
+def test_a_server_of_a_run_that_has_ended_gives_way_to_other_options(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apldata._node._Shared.leave", lambda self: None)  # its processes were killed
+    monkeypatch.setattr("apldata._node.IDLE", 60.0)
+    for batch_size in (24, 50):
+        more = {**OPTIONS, "batch_size": batch_size}
+        loaders = []
+        for rank in range(2):
+            monkeypatch.setattr("apldata._node._made", Counter())
+            monkeypatch.setenv("LOCAL_RANK", str(rank))
+            monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+            loaders.append(apldata.Loader(store_path, "train", rank=rank, world=2, share="node", **more))
+        for loader in loaders:
+            assert len(next(iter(loader)).ids) == batch_size
+        for loader in loaders:
+            loader.close()
+    assert len(servers(place)) == 1
+    os.kill(_peer(servers(place)[0]), signal.SIGTERM)
+    wait_until_empty(place / "apldata")
+
+
+def test_what_a_killed_server_has_left_is_removed_when_the_next_starts(store_path: str, place: Path) -> None:
+    folder = place / "apldata"
+    mine = folder / "mine"
+    with one(store_path) as lives:
+        with one(store_path):
+            killed = next(path for path in servers(place) if path.stem not in lives._connection.path)  # type: ignore[union-attr]
+            os.kill(_peer(killed), signal.SIGKILL)
+            mine.touch()
+            left = {path.name for path in folder.iterdir()}
+            assert {killed.name, f"{killed.name}.lock", f"{killed.name}.start"} < left
+        with one(store_path) as third:
+            paths = [Path(loader._connection.path).name for loader in (lives, third)]  # type: ignore[union-attr]
+            wanted = {f"{name}{ending}" for name in paths for ending in ("", ".lock", ".start")}
+            assert {path.name for path in folder.iterdir()} == wanted | {"mine"}
+        assert next(iter(lives)).epoch == 0
+    mine.unlink()
+    wait_until_empty(folder)
+
+
 def one(db: str, **more: Any) -> apldata.Loader:
     return apldata.Loader(db, "train", rank=0, world=1, share="node", **OPTIONS, **more)
 
@@ -176,6 +252,7 @@ def test_processes_that_no_launcher_has_started_have_a_server_each(
 def test_a_server_that_is_slow_to_answer_is_waited_for(
     store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("apldata._node._Shared.leave", lambda self: None)  # as one that is killed
     with one(store_path):
         [path] = servers(place)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
