@@ -1,6 +1,6 @@
 /* Sealing the list of a set: apl_set_join(). */
 #define _DEFAULT_SOURCE /* realpath */
-#include "part_name.h"
+#include "set_complete.h"
 #include "set_file.h"
 #include "set_list.h"
 #include "sized.h"
@@ -147,6 +147,20 @@ static apl_status check_fits(const struct join *j, const apl_store *s, apl_error
     return set_same_schema(&s->manifest.schema, s->name, &m->schema, first, err);
 }
 
+/* A set is no shard: what it has is named by its own list, and by ours. */
+static apl_status open_for_join(const struct join *j, const char *name, apl_store **s, apl_error *err)
+{
+    char list[SET_MAX_NAME + sizeof "/" SET_FILE], shown[512];
+    struct stat st;
+    apl_status status = store_open_at(j->directory, name, j->shown, APL_IO_AUTO, s, err);
+    snprintf(list, sizeof list, "%s/" SET_FILE, name);
+    if (status != APL_E_NOTFOUND || fstatat(j->directory, list, &st, 0) != 0)
+        return status;
+    printable(shown, sizeof shown, name, strlen(name));
+    return fail(err, APL_E_INVALID, "%s/%s: is a set, and the shards of a set are stores: name the shards of that set", j->shown,
+                shown);
+}
+
 static apl_status add_shard(struct join *j, const char *path, apl_error *err)
 {
     struct shard *shard = &j->shards[j->count];
@@ -157,7 +171,7 @@ static apl_status add_shard(struct join *j, const char *path, apl_error *err)
         return path ? err->status : fail(err, APL_E_INVALID, "apl_set_join: a shard is NULL");
     j->files[j->count].shard = j->count;
     j->count++;
-    TRY(store_open_at(j->directory, shard->name, j->shown, APL_IO_AUTO, &s, err));
+    TRY(open_for_join(j, shard->name, &s, err));
     j->files[j->count - 1].device = s->device;
     j->files[j->count - 1].inode = s->inode;
     memcpy(shard->content, s->manifest.info.content_digest, 32);
@@ -199,33 +213,6 @@ static apl_status check_twice(const struct join *j, apl_error *err)
         twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
     free(names);
     return twice ? fail(err, APL_E_INVALID, "%s: shard %s comes twice", j->shown, twice) : APL_OK;
-}
-
-/* Parts of a set are joined all, or one that is missing would never be missed. */
-static apl_status check_all_parts(const struct join *j, apl_error *err)
-{
-    char name[PART_NAME_BYTES];
-    unsigned part, parts = 0, all = 0, there = 0;
-    bool *seen = NULL;
-    for (uint32_t i = 0; i < j->count; i++) {
-        if (!part_name_read(j->shards[i].name, &part, &all) || (parts && parts != all))
-            goto out; /* not a set of parts */
-        parts = all;
-        if (!seen && !(seen = calloc(parts + 1, sizeof *seen)))
-            return fail_nomem(err);
-        there += !seen[part];
-        seen[part] = true;
-    }
-    for (part = 1; part < parts && seen[part];)
-        part++;
-    part_name_make(part, parts, name);
-    free(seen);
-    return there == parts
-               ? APL_OK
-               : fail(err, APL_E_INCOMPLETE, "%s: part %u of %u is missing: %s", j->shown, part, parts, name);
-out:
-    free(seen);
-    return APL_OK;
 }
 
 /* No file is two shards, whatever its names. Of shards that are in the list already, only the names are compared. */
@@ -281,7 +268,7 @@ static apl_status make_list(struct join *j, const char *const *paths, size_t cou
         TRY(add_shard(j, paths[i], err));
     TRY(check_twice(j, err));
     TRY(check_doubled(j, err));
-    TRY(check_all_parts(j, err));
+    TRY(set_check_complete(j->shards, j->count, j->shown, err));
     TRY(set_list_digest(j->shards, j->count, digest, err));
     const struct manifest *m = model(j, &name);
     TRY(set_list_encode(m, j->one_format ? m->info.source_format : "", digest, j->count, &j->entries,

@@ -142,3 +142,25 @@ Test(parts, of_another_set_are_told, .init = begin, .fini = end)
     cr_assert_eq(make(1, PARTS, NULL, &err), APL_E_EXISTS); /* a list in another order */
     cr_assert(strstr(err.message, "other shards"), "%s", err.message);
 }
+
+/* Parts of one directory belong together, wherever the list of the set is to be. */
+Test(parts, are_joined_all_or_none, .init = begin, .fini = end)
+{
+    apl_error err;
+    const char *some[] = {"plain", "set/part-0001-of-0003", "set/part-0003-of-0003", "set/part-0002-of-0003"};
+    const char *nested[] = {"plain", "set"};
+    apl_set_options replace = APL_SET_OPTIONS_INIT, append = APL_SET_OPTIONS_INIT;
+    replace.replace = append.append = 1;
+    cr_assert_eq(apl_ingest("t.csv", "plain", NULL, NULL, &err), APL_OK, "%s", err.message);
+    make_all(NULL);
+    for (size_t count = 2; count < 4; count++) {
+        cr_assert_eq(apl_set_join(".", some, count, NULL, &err), APL_E_INCOMPLETE);
+        cr_assert_str_eq(err.message, ".: part 2 of 3 is missing: set/part-0002-of-0003");
+    }
+    cr_assert_eq(apl_set_join(".", some, 1, NULL, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_set_join(".", some + 1, 1, &append, &err), APL_E_INCOMPLETE);
+    cr_assert_eq(apl_set_join(".", some + 1, 3, &append, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_set_join(".", nested, 2, &replace, &err), APL_E_INVALID);
+    cr_assert_str_eq(err.message,
+                     "./set: is a set, and the shards of a set are stores: name the shards of that set");
+}

@@ -42,10 +42,10 @@ typedef struct apl_set_options {
  * directory `set`, and is named relative to it, so that a set can be moved and copied as a whole. The list is written
  * atomically; no shard is changed. The same shards, names and order give the same bytes.
  *
- * Likely errors: APL_E_INVALID (a shard is not below `set`, or is given twice; `set` is a store), APL_E_NOTFOUND,
- * APL_E_MISMATCH (a shard has another schema; the message names shard and difference), APL_E_INCOMPLETE (the shards are
- * parts that aplingest has made, but not all of them), APL_E_EXISTS (a list exists), APL_E_BUSY, APL_E_CORRUPT,
- * APL_E_IO. `options` may be NULL.
+ * Likely errors: APL_E_INVALID (a shard is not below `set`, is given twice, or is a set itself; `set` is a store),
+ * APL_E_NOTFOUND, APL_E_MISMATCH (a shard has another schema; the message names shard and difference), APL_E_INCOMPLETE
+ * (shards are parts that aplingest has made, part-0001-of-0016 and the like, but not all that belong into their
+ * directory), APL_E_EXISTS (a list exists), APL_E_BUSY, APL_E_CORRUPT, APL_E_IO. `options` may be NULL.
  */
 APL_API APL_MUST_USE apl_status apl_set_join(const char *set, const char *const *shards, size_t count,
                                              const apl_set_options *options, apl_error *err);
