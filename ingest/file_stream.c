@@ -40,7 +40,8 @@ static apl_status start_stream(struct files *files, struct stream *s, bool unpac
     struct place *place = files->places[s->file];
     int fd;
     TRY(place_open(place, &fd, err));
-    if (!place->was_read && !files->options.undigested && !(s->sha = hasher_new())) {
+    bool digested = !place->was_read && !files->settled;
+    if (digested && !(s->sha = files->options.undigested ? hasher_new_quick() : hasher_new())) {
         close(fd);
         return fail_nomem(err);
     }

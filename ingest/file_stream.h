@@ -23,6 +23,7 @@ struct files {
     struct place **places;    /* of each */
     size_t count, room;
     bool directory; /* one was added */
+    bool settled;   /* what tells them apart is known */
     uint64_t closed_bytes;
     struct stream *streams; /* that are open */
     struct beside beside;   /* of one of them: */

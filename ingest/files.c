@@ -1,9 +1,12 @@
 /* Files that are read on their own, as one source: see files.h. */
 #include "files.h"
 
+#include "file_sample.h"
 #include "file_stream.h"
 #include "found_file.h"
 #include "hash.h"
+
+#include <unistd.h>
 
 apl_status files_keep(struct files *files,
                       bool (*keep)(const struct format_file *file, const struct format *format,
@@ -84,6 +87,41 @@ apl_status files_digest(struct files *files, uint8_t sha256[32], apl_error *err)
     }
     sha256_end(sha, sha256);
     sha256_free(sha);
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------ the files of a part's source */
+
+void files_settle(struct files *files)
+{
+    for (size_t i = 0; i < files->count && !files->settled; i++)
+        files->places[i]->known = files->places[i]->was_read;
+    files->settled = true;
+}
+
+static apl_status sample_place(struct place *place, struct sha256 *sha, apl_error *err)
+{
+    int fd;
+    TRY(place_open(place, &fd, err));
+    apl_status status = sample_add(fd, place->path, (uint64_t)place->st.st_size, sha, err);
+    close(fd);
+    return status;
+}
+
+apl_status files_tell_apart(struct files *files, struct sha256 *sha, apl_error *err)
+{
+    size_t unknown = 0, at = 0;
+    files_settle(files);
+    for (size_t i = 0; i < files->count; i++)
+        unknown += !files->places[i]->known;
+    size_t step = unknown / SAMPLED_FILES + (unknown % SAMPLED_FILES != 0);
+    for (size_t i = 0; i < files->count; i++) {
+        struct place *place = files->places[i];
+        if (place->known)
+            sha256_add(sha, place->digest, 32);
+        else if (at++ % step == 0)
+            TRY(sample_place(place, sha, err));
+    }
     return APL_OK;
 }
 

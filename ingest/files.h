@@ -6,6 +6,7 @@
 #include "format.h"
 
 struct files;
+struct sha256;
 
 struct files_options {
     bool (*wants)(const char *name, const struct format *asked); /* of the files in a directory */
@@ -13,7 +14,7 @@ struct files_options {
     bool any_bytes;          /* as struct format has it */
     bool unopened;           /* files found in directories are not looked into: whatever they are, they are kept as they are */
     bool follow;             /* links in a directory */
-    bool undigested;         /* files_digest() will not be called */
+    bool undigested;         /* files_digest() will not be called, but perhaps files_tell_apart() */
     int (*poll)(void *user); /* see source.h; may be NULL */
     void *user;
 };
@@ -60,5 +61,12 @@ uint64_t files_size(const struct files *files);
 /* SHA-256: of a file that was given alone, of its bytes; else over the files: name, NUL, size on disk as u64 little-endian, SHA-256
  * of its bytes. Files that were not read are read for it. */
 apl_status files_digest(struct files *files, uint8_t sha256[32], apl_error *err);
+
+/* From now on what is read differs from part to part: only what has been read to its end by now tells the source from others. */
+void files_settle(struct files *files);
+
+/* Adds the digests of the files that had been read when they were settled, and of up to 64 others, evenly spaced, a sample of their
+ * bytes. Settles them, if that has not been done. */
+apl_status files_tell_apart(struct files *files, struct sha256 *sha, apl_error *err);
 
 #endif

@@ -20,6 +20,7 @@ struct place {
     int fd;        /* of read_at; -1: none yet */
     bool was_read; /* to its end: of what it had then is */
     uint8_t digest[32];
+    bool known; /* of a part: the digest, before any part could read anything else than others do */
     char *members[PEEK_NAMES]; /* of an archive: its first */
     size_t member_count;
 };

@@ -204,19 +204,28 @@ static apl_status count_records(void *user, const char *split, uint32_t number, 
     return share_count(&in->share, split, number, records, err);
 }
 
+/* Who asks for what is a part's own will read other things than the other parts do. */
+static struct share *own_share(void *user)
+{
+    struct ingest *in = user;
+    if (in->files && in->host.part)
+        files_settle(in->files);
+    return &in->share;
+}
+
 static void share_of_split(void *user, const char *split, uint64_t *first, uint64_t *count)
 {
-    share_range(&((struct ingest *)user)->share, split, first, count);
+    share_range(own_share(user), split, first, count);
 }
 
 static bool are_any_own(void *user, const char *split, uint64_t records)
 {
-    return share_peek(&((struct ingest *)user)->share, split, records);
+    return share_peek(own_share(user), split, records);
 }
 
 static bool is_own_record(void *user, const char *split, uint64_t records)
 {
-    return share_pass(&((struct ingest *)user)->share, split, records);
+    return share_pass(own_share(user), split, records);
 }
 
 static bool has_all_records(void *user)

@@ -17,7 +17,8 @@ struct ingest {
     const char *set;       /* of a part: the directory of the set, */
     char set_shown[256];   /* safe to print; */
     char *shard;           /* the shard's path; */
-    char run[17];          /* of which run it is; */
+    char run[17], data[17]; /* of which run it is, and of which bytes of the source; */
+    struct buffer listed;  /* digests of the sources whose names were listed; */
     bool made_set;         /* this ingest has made the directory; */
     bool present;          /* the shard was there already */
     struct expanded given; /* owns the paths of */

@@ -132,6 +132,7 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
     files_free(files);
     sha256_free(in.sha);
     gather_free(&in);
+    buffer_free(&in.listed);
     apl_writer_close(in.writer);
     parts_end(&in, status != APL_OK);
     return status;

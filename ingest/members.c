@@ -82,6 +82,17 @@ static apl_status begin_source(struct ingest *in, size_t source, apl_error *err)
     return in->format->begin_source(in->state, path, shown, err);
 }
 
+/* What tells the source of a part from another. */
+static apl_status keep_listed(struct ingest *in, apl_error *err)
+{
+    uint8_t digest[32];
+    if (!in->host.part)
+        return APL_OK;
+    TRY(source_digest(in->source, digest, err));
+    buffer_put(&in->listed, digest, sizeof digest);
+    return in->listed.failed ? fail_nomem(err) : APL_OK;
+}
+
 /* Reads a source for the names of its members, with a look at some. *other: it is another format's. It is left open. */
 static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_error *err)
 {
@@ -90,7 +101,10 @@ static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_
     TRY(begin_source(in, source, err));
     source_close(in->source);
     in->source = NULL;
-    struct source_way names = {.tree = SOURCE_LIST, .follow = in->sources.follow, .except = in->db};
+    struct source_way names = {.tree = SOURCE_LIST,
+                               .follow = in->sources.follow,
+                               .except = in->db,
+                               .compared = in->host.part};
     TRY(source_open_tree(in->sources.paths[source], is_wanted, &names, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK) {
@@ -101,13 +115,14 @@ static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_
         TRY(in->format->list(in->state, m.name, m.directory, err));
         TRY(show_file(in, &m, err));
     }
-    return status == APL_END ? APL_OK : status;
+    return status == APL_END ? keep_listed(in, err) : status;
 }
 
 /* The first reading of all sources. */
 static apl_status list_sources(struct ingest *in, bool *other, apl_error *err)
 {
     apl_status status = APL_OK;
+    in->listed.size = 0;
     for (size_t i = 0; status == APL_OK && i < in->sources.count && !*other; i++)
         status = list_names(in, i, other, err);
     if (status == APL_OK && !*other)

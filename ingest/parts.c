@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define TEXT_BYTES 64 /* of what is said of a part behind the tool's name */
+
 #define WAIT_MS 50
 #define WAITS   1200 /* a minute: sealing reads a manifest of each shard */
 
@@ -102,10 +104,11 @@ struct there {
     uint8_t content[32];
 };
 
-/* " --part 3/16 of RUN", what the shard's tool ends with. */
-static void run_text(const struct ingest *in, unsigned part, char text[64])
+/* " --part 3/16 of RUN-DATA", what the shard's tool ends with; without `data`, as in earlier versions, "RUN". */
+static void run_text(const struct ingest *in, unsigned part, const char *data, char text[TEXT_BYTES])
 {
-    snprintf(text, 64, " --part %u/%u of %s", part, in->share.parts, in->run);
+    snprintf(text, TEXT_BYTES, " --part %u/%u of %s%s%s", part, in->share.parts, in->run, *data ? "-" : "",
+             data);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -116,12 +119,13 @@ static bool ends_with(const char *text, const char *end)
 
 static apl_status look_at_part(const struct ingest *in, unsigned part, struct there *there, apl_error *err)
 {
-    char *path = path_of(in, part), text[64];
+    char *path = path_of(in, part), text[TEXT_BYTES], earlier[TEXT_BYTES];
     apl_store *store;
     *there = (struct there){.is = false};
     if (!path)
         return fail_nomem(err);
-    run_text(in, part, text);
+    run_text(in, part, in->data, text);
+    run_text(in, part, "", earlier);
     apl_status status = apl_store_open(path, NULL, &store, err);
     free(path);
     if (status == APL_E_NOTFOUND)
@@ -132,7 +136,7 @@ static apl_status look_at_part(const struct ingest *in, unsigned part, struct th
         return APL_OK;
     TRY(status);
     const apl_info *info = apl_store_info(store);
-    there->same = ends_with(info->tool, text);
+    there->same = ends_with(info->tool, text) || ends_with(info->tool, earlier);
     there->bytes = info->file_bytes;
     memcpy(there->content, info->content_digest, 32);
     apl_store_close(store);
@@ -210,7 +214,7 @@ static apl_status check_totals(const struct ingest *in, apl_error *err)
 apl_status parts_writer(struct ingest *in, apl_error *err)
 {
     TRY(check_totals(in, err));
-    TRY(parts_run(in, in->run, err));
+    TRY(parts_run(in, in->run, in->data, err));
     if (!in->writing.replace) {
         TRY(check_own(in, err));
         TRY(check_list(in, err));
@@ -219,8 +223,8 @@ apl_status parts_writer(struct ingest *in, apl_error *err)
     size_t used = strlen(in->writing.tool);
     if (in->writing.tool != in->tool)
         snprintf(in->tool, sizeof in->tool, "%s", in->writing.tool);
-    if (used + 64 <= sizeof in->tool)
-        run_text(in, in->share.part, in->tool + used);
+    if (used + TEXT_BYTES <= sizeof in->tool)
+        run_text(in, in->share.part, in->data, in->tool + used);
     in->writing.tool = in->tool;
     apl_status status = apl_writer_open(in->db, &in->writing, &in->writer, err);
     if (status == APL_E_NOTFOUND || (status != APL_OK && err->sys_errno == ENOENT)) {

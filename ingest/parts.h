@@ -1,9 +1,10 @@
 /*
  * An ingest that makes one part of a set: the shard SET/part-0003-of-0016, and as the last part to arrive, the list.
  *
- * A shard says in its manifest, behind the tool's name, which part it is and of which run: a digest of all that shapes the set, which is
- * the sources' names and sizes, the records of each split and the options. Nothing else is kept in the directory, so there is
- * nothing that a part that is killed could leave wrong.
+ * A shard says in its manifest, behind the tool's name, which part it is, of which run and of which data. The run is a digest of all that
+ * shapes the set: the sources' names and sizes, the records of each split and the options. That of the data has what each part reads of
+ * the sources before it knows its own share, and samples of other files. Shards of earlier versions have only the run, and are told by
+ * that. Nothing else is kept in the directory, so there is nothing that a part that is killed could leave wrong.
  */
 #ifndef PARTS_H
 #define PARTS_H
@@ -29,8 +30,9 @@ apl_status parts_seal(struct ingest *in, apl_error *err);
 /* Frees what it had. failed: also removes the directory of the set, if this part has made it, and nothing is in it. */
 void parts_end(struct ingest *in, bool failed);
 
-/* parts_run.c: the run, in hexadecimal digits. */
+/* parts_run.c: the run and the data, in hexadecimal digits. */
 #define PARTS_RUN_BYTES 17
-apl_status parts_run(const struct ingest *in, char run[PARTS_RUN_BYTES], apl_error *err);
+apl_status parts_run(const struct ingest *in, char run[PARTS_RUN_BYTES], char data[PARTS_RUN_BYTES],
+                     apl_error *err);
 
 #endif

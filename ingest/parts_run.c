@@ -1,11 +1,14 @@
 /* What tells the parts of one set from those of another: see parts.h. */
+#include "file_sample.h"
 #include "found_file.h"
 #include "hash.h"
 #include "parts.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void add_text(struct sha256 *sha, const char *name, const char *value)
 {
@@ -83,18 +86,50 @@ static void add_sources(struct sha256 *sha, const struct ingest *in)
     }
 }
 
-apl_status parts_run(const struct ingest *in, char run[PARTS_RUN_BYTES], apl_error *err)
+/* Archives that no part lists, as their names are known. */
+static apl_status sample_archives(struct sha256 *sha, const struct ingest *in, apl_error *err)
+{
+    struct stat st;
+    for (size_t i = 0; i < in->sources.count && i < SAMPLED_FILES; i++) {
+        int fd = open(in->sources.paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        apl_status status = APL_OK;
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+            status = sample_add(fd, in->host.source, (uint64_t)st.st_size, sha, err);
+        if (fd >= 0)
+            close(fd);
+        TRY(status);
+    }
+    return APL_OK;
+}
+
+static apl_status add_data(struct sha256 *sha, const struct ingest *in, apl_error *err)
+{
+    if (in->files)
+        return files_tell_apart(in->files, sha, err);
+    sha256_add(sha, in->listed.data, in->listed.size);
+    return lists_names(in, in->format) ? APL_OK : sample_archives(sha, in, err);
+}
+
+static void end_digest(struct sha256 *sha, char text[PARTS_RUN_BYTES])
 {
     uint8_t digest[32];
+    sha256_end(sha, digest);
+    for (unsigned i = 0; i < PARTS_RUN_BYTES / 2; i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+apl_status parts_run(const struct ingest *in, char run[PARTS_RUN_BYTES], char data[PARTS_RUN_BYTES],
+                     apl_error *err)
+{
     struct sha256 *sha = sha256_new();
     if (!sha)
         return fail_nomem(err);
     add_writing(sha, in);
     add_options(sha, &in->options);
     add_sources(sha, in);
-    sha256_end(sha, digest);
+    end_digest(sha, run);
+    apl_status status = add_data(sha, in, err);
+    end_digest(sha, data);
     sha256_free(sha);
-    for (unsigned i = 0; i < PARTS_RUN_BYTES / 2; i++)
-        snprintf(run + 2 * i, 3, "%02x", digest[i]);
-    return APL_OK;
+    return status;
 }

@@ -30,6 +30,7 @@ struct source {
         files_only;     /* names have them; only names are wanted; directories in an archive are not */
     bool follow;        /* links in a directory */
     bool undigested;    /* nobody will ask for the digest */
+    bool compared;      /* somebody will ask for that of a list */
     const char *except; /* a store that is left out of one; NULL: none */
 
     /* One of: an archive, a directory, a directory with all below it. */
@@ -178,7 +179,8 @@ static apl_status open_source(struct source *s, const char *path, apl_error *err
     printable(s->name, sizeof s->name, shown, strlen(shown));
     s->feed.name = s->name;
     s->feed.cursor = cursor_over(NULL, 0);
-    if (!s->list && !s->undigested && !(s->sha = hasher_new()))
+    bool digested = s->list ? s->compared : !s->undigested;
+    if (digested && !(s->sha = s->list ? hasher_new_quick() : hasher_new()))
         return fail_nomem(err);
     return standard ? open_stdin(s, err) : open_path(s, path, err);
 }
@@ -232,6 +234,7 @@ apl_status source_open_tree(const char *path, source_wants wants, const struct s
     kind.follow = how->follow;
     kind.except = how->except;
     kind.undigested = how->undigested;
+    kind.compared = how->compared;
     return open_kind(&kind, path, source, err);
 }
 

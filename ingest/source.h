@@ -36,7 +36,7 @@ void source_close(struct source *source);
 
 /* The same with names that hold the folders: as they stand in an archive, or of a directory and all below it, in the byte order of
  * their paths; but not with SOURCE_FLAT, as above. With SOURCE_LIST, only names come, of all files and directories, and no digest is
- * taken. With SOURCE_ANY, files are wanted whatever they are called, so that directories in an archive are passed over. With
+ * taken but for `compared`. With SOURCE_ANY, files are wanted whatever they are called, so that directories in an archive are passed over. With
  * `follow`, symbolic links in a directory are what they lead to, wherever that lies. */
 enum source_tree { SOURCE_FLAT, SOURCE_TREE, SOURCE_LIST, SOURCE_ANY };
 struct source_way {
@@ -44,6 +44,7 @@ struct source_way {
     bool follow;
     const char *except; /* a store that is left out where it lies in the directory; NULL: none */
     bool undigested;    /* no digest is taken: source_digest() will not be called */
+    bool compared;      /* of a list: source_digest() tells the source from others, see there */
 };
 apl_status source_open_tree(const char *path, source_wants wants, const struct source_way *how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err);
@@ -78,7 +79,9 @@ uint64_t source_bytes(const struct source *source);
 uint64_t source_size(const struct source *source);
 
 /* SHA-256 of the source; valid after APL_END. Of an archive: of its bytes as they lie there. Of a directory:
- * over the wanted members in the order read: name, NUL, size as u64 little-endian, the bytes of the member.
+ * over the wanted members in the order read: name, NUL, size as u64 little-endian, the bytes of the member. Of a list that is to be
+ * compared, in XXH3: of a tar, of its bytes; of a zip, of all names, sizes and CRCs; of a directory, of the paths of wanted files, and
+ * the sizes of the first 1,000 and of one in 64 others.
  */
 apl_status source_digest(struct source *source, uint8_t sha256[32], apl_error *err);
 

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* d_type */
 #include "tree.h"
 
+#include "listed.h"
 #include "shown.h"
 
 #include <dirent.h>
@@ -34,6 +35,7 @@ struct tree {
     struct level levels[LEVELS];
     unsigned depth; /* levels that are open */
     unsigned links; /* to directories, that have been followed */
+    uint64_t listed; /* wanted files of a list so far */
     char path[PATH_LONG];
     char shown[1024];
     int file; /* the current one; -1: none */
@@ -311,7 +313,10 @@ static apl_status visit(struct tree *tree, enum kind kind, bool *found, apl_erro
         return go_into(tree, err);
     }
     if (tree->options.list) {
+        const struct level *level = &tree->levels[tree->depth - 1];
         *found = kind == KIND_FILE;
+        if (*found && tree->options.sha && tree->options.wants(tree->path, tree->options.user))
+            listed_add(tree->options.sha, tree->listed++, tree->path, level->fd, tree->path + level->path);
         return APL_OK;
     }
     if (!tree->options.wants(tree->path, tree->options.user))

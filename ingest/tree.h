@@ -17,7 +17,7 @@ struct tree_options {
     struct stat except;      /* of a store that is left out; st_ino 0: of none */
     int (*poll)(void *user); /* may be NULL */
     void *user;              /* of both */
-    struct hasher *sha;      /* takes what source_digest() says; may be NULL */
+    struct hasher *sha;      /* takes what source_digest() says; may be NULL; quick, of a list */
 };
 
 /* Takes over `fd`, that of the directory, also when it fails. */

@@ -215,7 +215,7 @@ static apl_status open_zipped(struct zipfile *z, const char *path, apl_error *er
 static apl_status hash_archive(struct zipfile *z, apl_error *err)
 {
     struct stat now;
-    if (!z->options.sha)
+    if (!z->options.sha || z->options.list)
         return APL_OK;
     uint8_t *block = malloc(BLOCK_BYTES);
     apl_status status = block ? APL_OK : fail_nomem(err);
@@ -237,6 +237,16 @@ static apl_status hash_archive(struct zipfile *z, apl_error *err)
     return APL_OK;
 }
 
+/* What the directory says of the entry. */
+static void hash_entry(struct zipfile *z)
+{
+    uint8_t numbers[12];
+    store_le(numbers, z->entry.size, 8);
+    store_le(numbers + 8, z->entry.crc, 4);
+    hasher_add(z->options.sha, z->entry.name, z->entry.name_size);
+    hasher_add(z->options.sha, numbers, sizeof numbers);
+}
+
 /* The next entry's path, to be freed; APL_END after the last. */
 static apl_status next_path(struct zipfile *z, char **path, apl_error *err)
 {
@@ -244,6 +254,8 @@ static apl_status next_path(struct zipfile *z, char **path, apl_error *err)
     if (status == APL_END)
         TRY(hash_archive(z, err));
     TRY(status);
+    if (z->options.list)
+        hash_entry(z);
     if ((z->directory.taken & 1023) == 0)
         TRY(poll_zip(z, err));
     *path = strndup((const char *)z->entry.name, z->entry.name_size);

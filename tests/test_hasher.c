@@ -1,6 +1,7 @@
 /* The hasher gives the digest of all it has taken, in whatever pieces, again and again. */
 #include "hasher.h"
 
+#include "bytes.h"
 #include "hash.h"
 
 #include <criterion/criterion.h>
@@ -53,4 +54,20 @@ Test(hasher, none)
     hasher_add(NULL, before, 32);
     hasher_end(NULL, digest);
     cr_assert(memcmp(digest, before, 32) == 0);
+}
+
+Test(hasher, is_quick_without_a_thread)
+{
+    uint8_t whole[32], pieces[32];
+    const char text[] = "what comes in pieces";
+    struct hash128 due = hash_xxh3_128(text, sizeof text);
+    struct hasher *h = hasher_new_quick();
+    hasher_add(h, text, sizeof text);
+    hasher_end(h, whole);
+    for (size_t i = 0; i < sizeof text; i++)
+        hasher_add(h, text + i, 1);
+    hasher_end(h, pieces);
+    hasher_free(h);
+    cr_assert(memcmp(whole, pieces, 32) == 0);
+    cr_assert(load_le(whole, 8) == due.low && load_le(whole + 8, 8) == due.high && load_le(whole + 16, 8) == 0);
 }

@@ -51,7 +51,7 @@ static apl_status read_documents(struct tokens *t, const struct token_file *f, a
         if (!cursor_take(stream->cursor, 1))
             return host->cut_off(host->user, stream, err);
     TRY(f->indexed ? tokens_read_pair(t, f, &stream, err) : tokens_read_stream(t, f, &stream, err));
-    if (!host->part)
+    if (!host->part || t->counting)
         return host->close_file(host->user, stream, err);
     host->drop_file(host->user, stream);
     return APL_OK;
