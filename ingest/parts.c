@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,20 @@ static apl_status sync_above(int directory, const char *set, apl_error *err)
     return status;
 }
 
+/* Nor one that is being made: its writer has locked the directory. Who seals a list does that too, without such a file. */
+static apl_status check_no_store(const struct ingest *in, int directory, apl_error *err)
+{
+    if (faccessat(directory, "data.mdb", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return fail(err, APL_E_INVALID, "%s: is a store, and cannot be a set too", in->set_shown);
+    if (faccessat(directory, ".tmp-data.mdb", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+        return APL_OK;
+    if (flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail(err, APL_E_INVALID, "%s: a writer is making it a store, and it cannot be a set too",
+                    in->set_shown);
+    flock(directory, LOCK_UN);
+    return APL_OK;
+}
+
 static apl_status make_set_directory(struct ingest *in, apl_error *err)
 {
     bool made = mkdir(in->set, 0775) == 0;
@@ -46,8 +61,8 @@ static apl_status make_set_directory(struct ingest *in, apl_error *err)
     struct parts_seen seen;
     parts_look(fd, &seen);
     unsigned other = seen.parts && seen.parts != in->share.parts ? seen.parts : seen.other_parts;
-    if (status == APL_OK && faccessat(fd, "data.mdb", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        status = fail(err, APL_E_INVALID, "%s: is a store, and cannot be a set too", in->set_shown);
+    if (status == APL_OK)
+        status = check_no_store(in, fd, err);
     if (status == APL_OK && other)
         status = fail(err, APL_E_INVALID,
                       "%s: has parts of a set of %u, and this is one of %u: remove them, or name another "

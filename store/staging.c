@@ -3,6 +3,7 @@
 #include "staging.h"
 
 #include "lmdb_walk.h"
+#include "part_name.h"
 #include "set_list.h"
 #include "temporary.h"
 #include "whole.h"
@@ -76,12 +77,19 @@ static apl_status make_directory(struct staging *s, const char *path, apl_error 
     return APL_OK;
 }
 
-/* A store would hide the set from all who open the directory. */
+/* A store would hide the set from all who open the directory, and parts of one that is being made could not be completed. */
 static apl_status check_no_set(const struct staging *s, apl_error *err)
 {
-    return faccessat(s->fd, SET_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0
-               ? fail(err, APL_E_INVALID, "%s: is a set, and cannot be a store too", s->path)
-               : APL_OK;
+    struct parts_seen seen;
+    if (faccessat(s->fd, SET_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return fail(err, APL_E_INVALID, "%s: is a set, and cannot be a store too", s->path);
+    parts_look(s->fd, &seen);
+    return seen.parts == 0
+               ? APL_OK
+               : fail(err, APL_E_INVALID,
+                      "%s: has parts of a set of %u, and cannot be a store too: name another directory "
+                      "(aplingest --part makes the other parts)",
+                      s->path, seen.parts);
 }
 
 /* Has a file the mark of a store's blocks or manifest? Of each store, some of these are at the beginning. What has been cut is of no use
@@ -223,6 +231,7 @@ static apl_status sync_parent(const struct staging *s, apl_error *err)
 apl_status staging_publish(struct staging *s, apl_error *err)
 {
     TRY(sync_file(s, err));
+    TRY(check_no_set(s, err)); /* they may have come since */
     if (s->made)
         TRY(sync_parent(s, err));
     if (!may_replace(s->fd, STORE_FILE))

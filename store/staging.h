@@ -9,7 +9,7 @@
 struct staging;
 
 /* Makes the directory if need be, locks it against other writers and clears away what a killed one has left.
- * APL_E_INVALID if it is a set; APL_E_EXISTS if there is a store and `replace` is 0; APL_E_BUSY if another writer is at work. */
+ * APL_E_INVALID if it is a set, or has parts of one; APL_E_EXISTS if there is a store and `replace` is 0; APL_E_BUSY if another writer is at work. */
 apl_status staging_open(const char *path, int replace, struct staging **staging, apl_error *err);
 
 /* Creates the temporary file, empty, for reading and writing: once. staging_close() closes it. */
@@ -22,7 +22,7 @@ const char *staging_temporary(const struct staging *staging);
 apl_status staging_scratch(struct staging *staging, int *fd, apl_error *err);
 
 /* Syncs the temporary file, if it is still there, makes it read-only, gives it its name and syncs the directory; if that last sync is
- * what fails, the new store is in its place nevertheless. */
+ * what fails, the new store is in its place nevertheless. APL_E_INVALID if the directory has become that of a set since. */
 apl_status staging_publish(struct staging *staging, apl_error *err);
 
 /* Unlocks; without a publish before, removes the temporary file, and the directory if staging_open() has made

@@ -143,6 +143,48 @@ Test(parts, of_another_set_are_told, .init = begin, .fini = end)
     cr_assert(strstr(err.message, "other shards"), "%s", err.message);
 }
 
+/* Somebody has forgotten --part: the other parts must not suffer. */
+Test(parts, keep_stores_out_of_their_directory, .init = begin, .fini = end)
+{
+    apl_error err;
+    apl_writer *writer;
+    apl_ingest_options force = APL_INGEST_OPTIONS_INIT;
+    apl_writer_options replace = APL_WRITER_OPTIONS_INIT;
+    replace.replace = 1;
+    force.writer = &replace;
+    cr_assert_eq(make(1, PARTS, NULL, &err), APL_OK, "%s", err.message);
+    for (int forced = 0; forced < 2; forced++) {
+        cr_assert_eq(apl_ingest("t.csv", "set", forced ? &force : NULL, NULL, &err), APL_E_INVALID);
+        cr_assert(strstr(err.message, "set: has parts of a set of 3, and cannot be a store too"), "%s",
+                  err.message);
+    }
+    cr_assert_eq(access("set/data.mdb", F_OK), -1);
+    make_all(NULL);
+    cr_assert_eq(apl_writer_open("early", NULL, &writer, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_writer_add_field(writer, "x", APL_U8, APL_INPUT, 0, NULL, &err), APL_OK);
+    cr_assert_eq(apl_writer_begin_member(writer, "m", "train", 0, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_writer_append(writer, &(apl_value){"1", NULL}, &err), APL_OK, "%s", err.message);
+    cr_assert(mkdir("early/part-0001-of-0003", 0777) == 0); /* a part that has come since */
+    cr_assert_eq(apl_writer_commit(writer, &err), APL_E_INVALID);
+    apl_writer_close(writer);
+    cr_assert_eq(access("early/data.mdb", F_OK), -1);
+}
+
+/* ... nor begin in one where a store is being made. */
+Test(parts, wait_for_no_store, .init = begin, .fini = end)
+{
+    apl_error err;
+    apl_writer *writer;
+    cr_assert_eq(apl_writer_open("set", NULL, &writer, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_writer_add_field(writer, "x", APL_U8, APL_INPUT, 0, NULL, &err), APL_OK);
+    cr_assert_eq(apl_writer_begin_member(writer, "m", "train", 0, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(make(1, PARTS, NULL, &err), APL_E_INVALID);
+    cr_assert(strstr(err.message, "set: a writer is making it a store"), "%s", err.message);
+    apl_writer_close(writer);
+    make_all(NULL);
+    check_set(100);
+}
+
 /* Parts of one directory belong together, wherever the list of the set is to be. */
 Test(parts, are_joined_all_or_none, .init = begin, .fini = end)
 {
