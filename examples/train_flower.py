@@ -95,7 +95,7 @@ def client_app(options: argparse.Namespace) -> ClientApp:
             int(context.node_config["partition-id"]),
             int(message.content["config"]["server-round"]),
         )
-        with apldata.Store(str(options.clients / str(client))) as store:
+        with apldata.Store(str(options.stores[client])) as store:
             model = network_for(store)
             model.load_state_dict(message.content["arrays"].to_torch_state_dict())
             loss = train(model, store, options, epoch=(rounds - 1) * options.epochs)
@@ -159,7 +159,9 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="end with a line of JSON")
     options = parser.parse_args(given)
     options.clients = options.clients.resolve()
-    options.client_count = sum(1 for _ in options.clients.glob("*/data.mdb"))
+    found = [path.parent for path in options.clients.glob("*/data.mdb")]
+    options.stores = sorted(found, key=lambda path: (len(path.name), path.name))  # who has no records has none
+    options.client_count = len(options.stores)
     if not options.client_count:
         parser.error(f"{options.clients}: there is no client's store")
     with apldata.Store(options.store) as store:

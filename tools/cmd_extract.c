@@ -29,6 +29,7 @@ struct job {
     apl_store *store;
     struct part *parts;
     unsigned part_count;
+    uint64_t in_splits; /* records, whatever the conditions */
 };
 
 /* ------------------------------------------------------------------------------------------ which records */
@@ -38,6 +39,7 @@ static int find_ids(struct job *job, struct part *part)
     apl_error err;
     apl_status status = apl_split_ids(job->store, part->split, NULL, &part->count, &err);
     if (status == APL_OK) {
+        job->in_splits += part->count;
         part->ids = malloc(((size_t)part->count + 1) * sizeof *part->ids);
         if (!part->ids)
             return failed("out of memory");
@@ -70,6 +72,18 @@ static int check_overlaps(const struct job *job)
     return shared ? EXIT_FAILURE : 0;
 }
 
+/* As a part of few records may be. */
+static int has_no_records(const struct job *job)
+{
+    if (job->in_splits > 0)
+        return failed("%s: no record is like that", shown(job->path));
+    return job->part_count == 1
+               ? failed("%s: the split %s is empty, and there are no stores without records",
+                        shown(job->path), shown(job->parts[0].split))
+               : failed("%s: all of the splits are empty, and there are no stores without records",
+                        shown(job->path));
+}
+
 static int find_records(struct job *job)
 {
     unsigned all = apl_store_info(job->store)->splits;
@@ -86,7 +100,7 @@ static int find_records(struct job *job)
         job->copy.total += part->count;
     }
     if (!status && job->copy.total == 0)
-        status = failed("%s: no record is like that", shown(job->path));
+        status = has_no_records(job);
     return status ? status : check_overlaps(job);
 }
 

@@ -25,6 +25,11 @@ run apldata extract own none --split nonsense
 run apldata extract own none --field nonsense
 run apldata extract own none --where nonsense
 run apldata extract own val
+apldata split -q own client --clients 40 --dirichlet 0.01
+run apldata extract own none --split client-0
+run apldata extract own none --split client-0 --where label=cross
+run apldata extract own none --split client-0 --split client-1
+[ ! -e none ]
 
 echo "# kept files and their order"
 for half in '<2' '=2'; do apldata extract -q "$CLI/../golden/kept" "kept$half" --where "label$half"; done
