@@ -43,9 +43,9 @@ apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, 
     return make_slots(r, slots, value_bytes, err);
 }
 
-static void evict(const apl_reader *r, struct cached_block *b)
+static void evict(apl_reader *r, struct cached_block *b)
 {
-    cached_evict(b, r->cache.decoded ? 0 : r->spec.schema->count);
+    r->cache.varying_bytes -= cached_evict(b, r->cache.decoded ? 0 : r->spec.schema->count);
 }
 
 /* How many arrays of blocks there are: one, where the cache keeps, or one of each parity. */
@@ -181,6 +181,8 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
     else
         failure(r, status, error);
     cached_loaded(b, ragged, status == APL_E_CORRUPT ? error : NULL);
+    if (!c->decoded || status == APL_OK) /* else others may be decoding it */
+        c->varying_bytes += cached_varying_bytes(b, r->spec.schema->count);
     c->in += b->stage == BLOCK_IN;
     if (b->stage == BLOCK_IN && retention_has(&c->retention, item.index) && item.parity == (c->epoch & 1)) {
         slab_add(&c->standing.slab, b->slots, count,

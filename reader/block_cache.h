@@ -20,9 +20,10 @@ struct block_cache {
     struct load_ring entered,
         demanded; /* blocks to load: as they enter, and (where it keeps) as planned batches need them */
     struct retention retention;
-    uint64_t epoch;     /* whose blocks enter */
-    uint32_t announced; /* how many of these have been queued */
-    uint32_t in;        /* where the cache keeps: how many are there for good */
+    uint64_t epoch;         /* whose blocks enter */
+    uint32_t announced;     /* how many of these have been queued */
+    uint32_t in;            /* where the cache keeps: how many are there for good */
+    uint64_t varying_bytes; /* of values of varying shape in blocks that are here, whoever else shares them */
 };
 
 apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, apl_error *err);

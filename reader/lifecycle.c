@@ -83,7 +83,8 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocators, ap
     uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->spec.subset) +
                      packing_bytes(&r->spec) + windows_bytes(&r->spec) + buckets_bytes(&r->spec);
     stats_keep_memory(&r->counters, fixed);
-    uint64_t left = o->budget > fixed ? o->budget - fixed : 0;
+    uint64_t standing = fixed + window_varying_bytes(&r->spec, o->plan.window);
+    uint64_t left = o->budget > standing ? o->budget - standing : 0;
     for (unsigned i = 0; i < r->outlet_count; i++) {
         r->outlets[i].pool =
             make_pool(r, row, allocators ? &allocators[r->notify < 0 ? 0 : i] : NULL, left / r->outlet_count);

@@ -236,7 +236,7 @@ static void fill_counted(apl_reader *r, apl_stats *s)
 
 static void fill_memory(apl_reader *r, apl_stats *s)
 {
-    s->memory = r->counters.fixed_bytes;
+    s->memory = r->counters.fixed_bytes + r->cache.varying_bytes;
     s->memory_budget = r->spec.options.budget;
     s->slots = r->cache.standing.slab.slots;
     s->standing_slots = cache_standing(&r->cache);

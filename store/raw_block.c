@@ -8,6 +8,11 @@ void raw_column_clear(struct raw_column *column)
     column->values.size = column->dims.size = column->ends.size = column->colours.size = 0;
 }
 
+size_t raw_column_bytes(const struct raw_column *column)
+{
+    return column->values.size + column->dims.size + column->ends.size + column->colours.size;
+}
+
 void raw_column_free(struct raw_column *column)
 {
     buffer_free(&column->values);

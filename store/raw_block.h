@@ -25,7 +25,8 @@ struct raw_block {
     struct raw_column columns[APL_MAX_FIELDS];
 };
 
-void raw_column_clear(struct raw_column *column); /* keeps the memory */
+size_t raw_column_bytes(const struct raw_column *column); /* that it holds */
+void raw_column_clear(struct raw_column *column);         /* keeps the memory */
 void raw_column_free(struct raw_column *column);
 void raw_block_clear(struct raw_block *block); /* keeps the memory */
 void raw_block_free(struct raw_block *block);

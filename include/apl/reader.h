@@ -178,6 +178,7 @@ typedef struct apl_reader_options {
      * remaining memory caches decoded blocks for the next epoch, soonest needed first. If the window covers the
      * split, readers of this process that read the same records and fields of the same files share one decoded copy.
      * Each block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget.
+     * Values of varying shape count with their average size, those in blocks and those in batches.
      * Batches of values of varying shape, such as kept fields without a transform, are made as far as the budget has
      * room for their values; only the batch that a rank gets next is made whatever its size. So a batch that is
      * larger than what is left takes the reader beyond the budget until it is released. Values of varying shape

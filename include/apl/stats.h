@@ -45,7 +45,8 @@ typedef struct apl_stats {
     double loading, assembling, planning, blocked; /* blocked: idle threads */
     /* bytes_read: of blocks, and of values of kept fields, each time a batch needs them */
     uint64_t bytes_read, bytes_decoded, bytes_assembled;
-    /* Counted as for apl_reader_options.memory_budget: memory shared with other readers is included. */
+    /* Counted as for apl_reader_options.memory_budget, but decoded values of varying shape with the size that they
+     * have, for as long as they are in memory; memory shared with other readers is included. */
     uint64_t memory, memory_budget;
     double cpu; /* CPU time of the process, user and system */
     /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds; slots: room for this

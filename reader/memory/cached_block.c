@@ -61,6 +61,14 @@ void cached_loaded(struct cached_block *b, struct raw_column *ragged, const apl_
         *b->error = *error;
 }
 
+uint64_t cached_varying_bytes(const struct cached_block *b, unsigned fields)
+{
+    uint64_t bytes = 0;
+    for (unsigned f = 0; b->ragged && f < fields; f++)
+        bytes += raw_column_bytes(&b->ragged[f]);
+    return bytes;
+}
+
 bool cached_pass(struct cached_block *b, struct slab *slab, uint32_t count, uint32_t nth)
 {
     if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
@@ -90,8 +98,9 @@ void cached_give_passed(struct cached_block *b, struct slab *slab, uint32_t coun
     cached_forget_passed(b);
 }
 
-void cached_evict(struct cached_block *b, unsigned ragged_fields)
+uint64_t cached_evict(struct cached_block *b, unsigned ragged_fields)
 {
+    uint64_t bytes = cached_varying_bytes(b, ragged_fields);
     for (unsigned f = 0; b->ragged && f < ragged_fields; f++)
         raw_column_free(&b->ragged[f]);
     if (ragged_fields)
@@ -100,4 +109,5 @@ void cached_evict(struct cached_block *b, unsigned ragged_fields)
     free(b->error);
     free(b->passed);
     *b = (struct cached_block){.stage = BLOCK_OUT};
+    return bytes;
 }

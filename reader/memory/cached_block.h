@@ -47,6 +47,9 @@ bool cached_share_slots(struct cached_block *b, const struct cached_block *befor
 /* What the loader has made of it: its values of varying shape, and the error if it is bad. */
 void cached_loaded(struct cached_block *b, struct raw_column *ragged, const apl_error *error);
 
+/* Bytes that its values of varying shape take up, of so many fields. */
+uint64_t cached_varying_bytes(const struct cached_block *b, unsigned fields);
+
 /* A delivery of a record goes to another rank: gives its slot back, or notes that for when there is one. False: out of memory. */
 bool cached_pass(struct cached_block *b, struct slab *slab, uint32_t count, uint32_t nth);
 
@@ -55,7 +58,8 @@ void cached_give_passed(struct cached_block *b, struct slab *slab, uint32_t coun
 void cached_forget_passed(struct cached_block *b);
 
 /* Forgets a block, such as one whose deliveries have all been made, by this reader or by others. ragged_fields: of so many fields
- * its values of varying shape are its own; 0: other readers share them. */
-void cached_evict(struct cached_block *b, unsigned ragged_fields);
+ * its values of varying shape are its own; 0: other readers share them. Returns the bytes of
+ * those that are freed. */
+uint64_t cached_evict(struct cached_block *b, unsigned ragged_fields);
 
 #endif

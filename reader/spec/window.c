@@ -33,13 +33,19 @@ static uint64_t standing_bytes(const struct spec *spec, unsigned f)
     return loaded > listed ? loaded : listed;
 }
 
-/* Bytes that values which are read late take up in a batch, on average; those of images that are decoded there, none. */
-static uint64_t late_row_bytes(const struct spec *spec)
+/* Bytes that values of varying shape take up in a row of a batch, on average; those of images that are decoded there, none. Rows that
+ * are padded to the longest are taken for twice the average. */
+static uint64_t varying_row_bytes(const struct spec *spec, const size_t *row)
 {
+    const struct reader_options *o = &spec->options;
     uint64_t bytes = 0;
-    for (unsigned f = 0; f < spec->schema->count; f++)
-        if (spec->options.wanted[f] && spec->options.transforms[f].size == 0 && late_is_any(spec, f))
-            bytes += mix_average_bytes(spec, f, true);
+    for (unsigned f = 0; f < spec->schema->count && !o->stages; f++) {
+        if (!o->wanted[f] || o->transforms[f].size)
+            continue;
+        uint64_t late = late_is_any(spec, f) ? mix_average_bytes(spec, f, true) : 0,
+                 loaded = row[f] ? 0 : mix_average_bytes(spec, f, false);
+        bytes += (late > loaded ? late : loaded) << (o->collations[f].how == APL_COLLATE_PAD);
+    }
     return bytes;
 }
 
@@ -50,7 +56,7 @@ static uint64_t buffer_bytes(const struct spec *spec)
     return pool_buffer_bytes(spec->options.batch_size, collation_columns(spec), row) +
            pool_piece_bytes(options_pieces(&spec->options),
                             spec->options.pack.row ? options_most(&spec->options) : 0) +
-           spec->options.batch_size * late_row_bytes(spec);
+           spec->options.batch_size * varying_row_bytes(spec, row);
 }
 
 /* Bytes that a record takes up decoded; of fields of varying shape, on average. Where no field is wanted, of
@@ -87,20 +93,31 @@ uint64_t window_slots(const struct spec *spec, uint64_t window)
     return slots < spec->subset.records ? slots : spec->subset.records;
 }
 
+uint64_t window_varying_bytes(const struct spec *spec, uint64_t window)
+{
+    uint64_t slots = window_slots(spec, window), chosen = spec->subset.records, loaded = 0, bytes = 0;
+    size_t slot[APL_MAX_FIELDS];
+    sizes_of_slot(spec, slot);
+    for (uint32_t i = 0; i < spec->subset.blocks; i++)
+        loaded += spec->subset.block[i].records;
+    for (unsigned f = 0; f < spec->schema->count && !spec->options.stages; f++)
+        if (spec->options.wanted[f] && slot[f] == 0)
+            bytes += standing_bytes(spec, f) + 8;
+    return bytes * (chosen ? slots * (loaded / chosen) + slots * (loaded % chosen) / chosen : 0);
+}
+
 static uint64_t needed_bytes(const struct spec *spec, uint64_t window, unsigned buffers)
 {
     size_t slot[APL_MAX_FIELDS];
     struct plan_options plan = spec->options.plan;
     plan.window = window;
     sizes_of_slot(spec, slot);
-    uint64_t varying = 0, slots = window_slots(spec, window);
+    uint64_t slots = window_slots(spec, window);
     uint64_t deliveries = spec->options.plan.sampler ? sampler_records(spec->options.plan.sampler)
                                                      : spec->subset.records * plan.reuse;
-    for (unsigned f = 0; f < spec->schema->count; f++)
-        if (spec->options.wanted[f] && slot[f] == 0)
-            varying += slots * (standing_bytes(spec, f) + 8);
-    return slab_bytes((uint32_t)slots, spec->schema->count, slot) + varying + packing_bytes(spec) +
-           windows_bytes(spec) + buckets_bytes(spec) + plan_bytes(&plan, &spec->subset) +
+    return slab_bytes((uint32_t)slots, spec->schema->count, slot) + window_varying_bytes(spec, window) +
+           packing_bytes(spec) + windows_bytes(spec) + buckets_bytes(spec) +
+           plan_bytes(&plan, &spec->subset) +
            (uint64_t)buffers * spec->options.rank_count * buffer_bytes(spec) +
            (uint64_t)spec->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) +
            deliveries / 8 * spec->options.rank_count;

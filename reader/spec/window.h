@@ -14,4 +14,8 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
 /* Slots that a window of that many records needs. */
 uint64_t window_slots(const struct spec *spec, uint64_t window);
 
+/* Bytes that values of varying shape take up beside these slots, on average: in blocks, of which all records are decoded, also those
+ * that the split has not. */
+uint64_t window_varying_bytes(const struct spec *spec, uint64_t window);
+
 #endif
