@@ -76,18 +76,44 @@ static uint32_t masked(const void *data, size_t size)
     return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 
-/* Appends a record to a file: the example of these features, which are freed. */
+/* Appends a record to a file: a message, which is freed. */
+static void put_frame(struct buffer *file, struct buffer *message)
+{
+    uint8_t length[8];
+    store_le(length, message->size, 8);
+    buffer_put(file, length, 8);
+    buffer_le(file, masked(length, 8), 4);
+    buffer_put(file, message->data, message->size);
+    buffer_le(file, masked(message->data, message->size), 4);
+    buffer_free(message);
+}
+
+/* The example of these features, which are freed. */
 static void put_record(struct buffer *file, struct buffer *features)
 {
     struct buffer example = {0};
-    uint8_t length[8];
     put_message(&example, 1, features);
-    store_le(length, example.size, 8);
-    buffer_put(file, length, 8);
-    buffer_le(file, masked(length, 8), 4);
-    buffer_put(file, example.data, example.size);
-    buffer_le(file, masked(example.data, example.size), 4);
-    buffer_free(&example);
+    put_frame(file, &example);
+}
+
+/* A SequenceExample: a context with one feature, and a feature list of one feature of two ints, if it is to have any. */
+static void put_sequence(struct buffer *file, bool with_list)
+{
+    struct buffer example = {0}, context = {0}, steps = {0}, lists = {0}, key = text_of("frames", 6);
+    struct buffer list = {0}, feature = {0}, entry = {0};
+    put_ints(&context, "label", (const int64_t[]){5}, 1, true);
+    put_message(&example, 1, &context);
+    put_varint(&list, 1 << 3 | 0);
+    put_varint(&list, 7);
+    put_message(&feature, 3, &list);
+    put_message(&steps, 1, &feature);
+    put_message(&entry, 1, &key);
+    put_message(&entry, 2, &steps);
+    if (with_list)
+        put_message(&lists, 1, &entry);
+    buffer_free(&entry);
+    put_message(&example, 2, &lists);
+    put_frame(file, &example);
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
@@ -254,6 +280,26 @@ Test(format_tfrecord, lists_of_strings_are_refused)
     put_record(&file, &f);
     ix_put_buffer("x.tfrecord", &file);
     IX_REFUSED(APL_E_UNSUPPORTED, "record 0: feature words has a list of 2 strings", "x.tfrecord");
+}
+
+/* Their context alone would be half of them. */
+Test(format_tfrecord, sequences_are_refused)
+{
+    struct buffer file = {0}, mixed = {0}, f = {0};
+    put_sequence(&file, true);
+    ix_put_buffer("x.tfrecord", &file);
+    IX_REFUSED(APL_E_UNSUPPORTED, "x.tfrecord: record 0: is a tf.train.SequenceExample, whose feature lists",
+               "x.tfrecord");
+    put_ints(&f, "label", (const int64_t[]){1}, 1, true);
+    put_record(&mixed, &f);
+    put_sequence(&mixed, true);
+    put_sequence(&mixed, false);
+    ix_put_buffer("y.tfrecord", &mixed);
+    IX_REFUSED(APL_E_UNSUPPORTED, "y.tfrecord: record 1: is a tf.train.SequenceExample", "y.tfrecord");
+    ix_options.skip_bad = 1;
+    apl_store_close(IX_STORE("y.tfrecord"));
+    cr_assert_eq(ix_sum.records, 2);
+    cr_assert_not_null(strstr(ix_said, "record 1: is a tf.train.SequenceExample"), "%s", ix_said);
 }
 
 /* ------------------------------------------------------------------------------------------------------ exports */

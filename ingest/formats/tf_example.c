@@ -182,32 +182,37 @@ static apl_status take_map_entry(const struct wire_field *entry, struct tf_examp
     return APL_OK;
 }
 
-/* Calls take() for each field 1 of a message. */
-static apl_status each_first(const uint8_t *data, size_t size, struct tf_example *example,
-                             apl_status (*take)(const struct wire_field *f, struct tf_example *example,
-                                                apl_error *err),
-                             apl_error *err)
+static apl_status take_features(const struct wire_field *features, struct tf_example *example, apl_error *err)
 {
-    struct cursor c = cursor_over(data, size);
+    struct cursor c = cursor_over(features->data, features->size);
     while (cursor_left(&c) > 0) {
         struct wire_field f;
         if (!take_wire_field(&c, &f) || (f.number == 1 && f.type != WIRE_BYTES))
             return malformed(err);
         if (f.number == 1)
-            TRY(take(&f, example, err));
+            TRY(take_map_entry(&f, example, err));
     }
     return APL_OK;
 }
 
-static apl_status take_features(const struct wire_field *features, struct tf_example *example, apl_error *err)
-{
-    return each_first(features->data, features->size, example, take_map_entry, err);
-}
-
+/* Of a SequenceExample, field 1 is its context, which alone would be half of it. */
 apl_status tf_example_parse(const uint8_t *data, size_t size, struct tf_example *example, apl_error *err)
 {
+    struct cursor c = cursor_over(data, size);
     example->count = 0;
-    return each_first(data, size, example, take_features, err);
+    while (cursor_left(&c) > 0) {
+        struct wire_field f;
+        if (!take_wire_field(&c, &f) || (f.number == 1 && f.type != WIRE_BYTES))
+            return malformed(err);
+        if (f.number == 2 && f.size > 0)
+            return fail(
+                err, APL_E_UNSUPPORTED,
+                "is a tf.train.SequenceExample, whose feature lists are not read: in Python, convert() "
+                "takes its records as dicts of arrays");
+        if (f.number == 1)
+            TRY(take_features(&f, example, err));
+    }
+    return APL_OK;
 }
 
 const char *tf_kind_name(enum tf_kind kind)

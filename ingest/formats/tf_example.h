@@ -7,7 +7,7 @@
  *     Feature   one of 1: list of bytes, 2: of floats, 3: of int64; or none
  *     list      1: its values, one by one or (floats and ints) packed
  *
- * Fields with other numbers are passed over, as protobuf wants it.
+ * Fields with other numbers are passed over, as protobuf wants it, but for the 2 of a tf.train.SequenceExample, which is refused.
  */
 #ifndef TF_EXAMPLE_H
 #define TF_EXAMPLE_H
@@ -34,7 +34,7 @@ struct tf_example {
     struct tf_feature features[TF_MAX_FEATURES];
 };
 
-/* Parses it; what it points to is in `data`. Names of features are not empty, of UTF-8, and come once each. */
+/* Parses it; what it points to is in `data`. Likely errors: APL_E_SOURCE, APL_E_UNSUPPORTED (a SequenceExample). Names of features are not empty, of UTF-8, and come once each. */
 apl_status tf_example_parse(const uint8_t *data, size_t size, struct tf_example *example, apl_error *err);
 
 /* The values of a parsed feature: `count` numbers of 4 (floats) or 8 bytes (ints), little-endian. */
