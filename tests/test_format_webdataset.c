@@ -306,6 +306,58 @@ Test(format_webdataset, a_schema_says_what_the_fields_are)
     SAYS("more.tar: 1: has a .m.cls, which schema.json does not have");
 }
 
+/* A shard of an export with one sample, of a split that comes at that place. */
+static void put_export_shard(const char *name, const char *split, unsigned place, const char *key)
+{
+    char schema[256], member[32];
+    snprintf(schema, sizeof schema,
+             "{\"version\":1,\"split\":\"%s\",\"place\":%u,\"fields\":[{\"name\":\"n\",\"ending\":\"n.cls\","
+             "\"dtype\":\"u8\",\"role\":\"input\",\"shape\":[]}]}",
+             split, place);
+    add("__apl__/schema.json", schema);
+    snprintf(member, sizeof member, "%s.n.cls", key);
+    add(member, "1");
+    put_shard(name);
+}
+
+static void splits_are(apl_store *store, const char *const *names)
+{
+    unsigned count = 0;
+    for (; names[count]; count++)
+        cr_assert_str_eq(apl_store_split(store, count)->name, names[count]);
+    cr_assert_eq(apl_store_info(store)->splits, count);
+    apl_store_close(store);
+}
+
+/* Their places are the schema's, whatever words the names of their shards have. */
+Test(format_webdataset, splits_of_an_export_keep_their_order)
+{
+    put_export_shard("train-0.tar", "train", 0, "a");
+    put_export_shard("test-0.tar", "test", 1, "b");
+    put_export_shard("holdout-0.tar", "holdout", 2, "c");
+    put_export_shard("test-1.tar", "test", 1, "d");
+    splits_are(IX_STORE("holdout-0.tar", "test-0.tar", "test-1.tar", "train-0.tar"),
+               (const char *const[]){"train", "test", "holdout", NULL});
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    put_export_shard("test-0.tar", "test", 0, "b");
+    splits_are(IX_STORE("test-0.tar", "train-0.tar"), (const char *const[]){"train", "test", NULL});
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    put_export_shard("x.tar", "x", 70000, "x");
+    IX_REFUSED(APL_E_SOURCE, "x.tar: __apl__/schema.json: is of a split that cannot be", "x.tar");
+}
+
+Test(format_webdataset, more_splits_than_there_may_be)
+{
+    char name[16], split[16];
+    fx_shell("mkdir '%s'%s", fx_path("s"), "");
+    for (unsigned i = 0; i < 33; i++) {
+        snprintf(name, sizeof name, "s/%02u.tar", i);
+        snprintf(split, sizeof split, "s%u", i);
+        put_export_shard(name, split, i, split);
+    }
+    IX_REFUSED(APL_E_UNSUPPORTED, "has one more than 32 splits", "s");
+}
+
 /* --------------------------------------------------------------------------------------------------- many keys */
 
 static unsigned scratches;

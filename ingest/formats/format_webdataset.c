@@ -183,6 +183,8 @@ static apl_status webdataset_listed(void *state, apl_error *err)
         w->host->notice(w->host->user, "", text);
     apl_status status = key_log_end(w->keys, err);
     if (status == APL_OK)
+        status = wds_shards_settle(&w->shards, err);
+    if (status == APL_OK)
         status = wds_shards_count(&w->shards, w->host, err);
     if (status == APL_OK)
         status = wds_decide(&w->fields, w->host, err);
@@ -224,26 +226,11 @@ static apl_status begin_sample(struct webdataset *w, const char *name, size_t le
     return APL_OK;
 }
 
-/* Of an export, each shard says which split it is of, and where that comes among the splits. */
-static apl_status take_split_of(struct webdataset *w, const struct format_member *m, apl_error *err)
-{
-    struct declared d;
-    w->look.size = 0;
-    TRY(member_append(m, m->size, &w->look, err));
-    apl_status status = declared_read(w->look.data, w->look.size, "ending", &d, err);
-    if (status == APL_OK && d.split)
-        status = wds_splits_use(&w->splits, d.split, d.place, err);
-    declared_free(&d);
-    return status;
-}
-
 static apl_status webdataset_member(void *state, const struct format_member *m, apl_error *err)
 {
     struct webdataset *w = state;
     struct wds_name n;
-    if (strcmp(m->name, SCHEMA_NAME) == 0)
-        return take_split_of(w, m, err);
-    if (!wds_name_read(&n, m->name)) /* unreached: only others are wanted */
+    if (!wds_name_read(&n, m->name)) /* an export's schema, which was read */
         return APL_OK;
     if (!is_of_open(w, m->name, &n))
         TRY(begin_sample(w, m->name, n.key, err));
@@ -259,6 +246,19 @@ static bool has_enough_samples(void *state)
     return wds_shards_pass(&w->shards, w->host) || w->host->ended(w->host->user);
 }
 
+/* Of which split a shard is, its name says, or, when it has been listed, its schema. */
+static apl_status find_shard_split(struct webdataset *w, const char *path, apl_error *err)
+{
+    const char *split;
+    uint32_t rank;
+    if (w->reading) {
+        const struct wds_shard *is = wds_shards_begin(&w->shards);
+        return wds_splits_use(&w->splits, is->split, is->rank, w->shard, err);
+    }
+    wds_split_of_path(path, &split, &rank);
+    return wds_shards_add(&w->shards, split, rank, err);
+}
+
 static apl_status begin_shard(void *state, const char *path, const char *shown, apl_error *err)
 {
     struct webdataset *w = state;
@@ -266,7 +266,6 @@ static apl_status begin_shard(void *state, const char *path, const char *shown, 
         TRY(end_sample(w, err));
         TRY(wds_samples_flush(&w->samples, err));
         w->passing = false;
-        wds_shards_begin(&w->shards);
     } else {
         end_listed(w);
         TRY(check_shard(w, err));
@@ -276,9 +275,7 @@ static apl_status begin_shard(void *state, const char *path, const char *shown, 
     w->members = 0;
     if (!w->shard)
         return fail_nomem(err);
-    apl_status status = wds_splits_find(&w->splits, path, w->shard, err);
-    if (status == APL_OK && !w->reading)
-        status = wds_shards_add(&w->shards, w->splits.shard->name, w->splits.shard->rank, err);
+    apl_status status = find_shard_split(w, path, err);
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s", w->shard);
 }
 

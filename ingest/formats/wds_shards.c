@@ -1,6 +1,9 @@
 /* See wds_shards.h. */
 #include "wds_shards.h"
 
+#include "file_name.h"
+#include "wds_splits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,16 +34,65 @@ apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err)
 {
     struct wds_shard *last = &s->shards[s->count - 1];
+    if (strlen(split) > APL_MAX_NAME || rank > UINT16_MAX)
+        return fail(err, APL_E_SOURCE, "is of a split that cannot be");
     char *name = strdup(split);
     if (!name)
         return fail_nomem(err);
-    for (size_t i = 0; i < s->count; i++) /* the first of a split says where it comes */
-        if (strcmp(s->shards[i].split, split) == 0) {
-            rank = s->shards[i].rank;
-            break;
-        }
     free(last->split);
     *last = (struct wds_shard){.split = name, .rank = rank, .samples = last->samples};
+    return APL_OK;
+}
+
+/* A split as the first of its shards has it. */
+struct split_place {
+    const char *split;
+    uint32_t rank, word; /* the rank that its name has by itself */
+    size_t first;
+};
+
+static int by_split_place(const void *a, const void *b)
+{
+    const struct split_place *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->word != y->word)
+        return x->word < y->word ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static struct split_place *find_split_place(struct split_place *places, unsigned count, const char *split)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(places[i].split, split) == 0)
+            return &places[i];
+    return NULL;
+}
+
+static struct split_place place_of(const struct wds_shard *shard, size_t at)
+{
+    struct file_name n;
+    bool known = file_name_read(&n, shard->split) && n.split && n.count == 0;
+    return (struct split_place){shard->split, shard->rank, known ? n.split_rank : UINT32_MAX, at};
+}
+
+apl_status wds_shards_settle(struct wds_shards *s, apl_error *err)
+{
+    struct split_place places[WDS_SPLITS];
+    unsigned count = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        if (find_split_place(places, count, s->shards[i].split))
+            continue;
+        if (count == WDS_SPLITS)
+            return fail(err, APL_E_UNSUPPORTED, "has one more than %u splits", WDS_SPLITS);
+        places[count++] = place_of(&s->shards[i], i);
+    }
+    qsort(places, count, sizeof *places, by_split_place);
+    for (unsigned i = 1; i < count; i++)
+        if (places[i].rank <= places[i - 1].rank)
+            places[i].rank = places[i - 1].rank + 1;
+    for (size_t i = 0; i < s->count; i++)
+        s->shards[i].rank = find_split_place(places, count, s->shards[i].split)->rank;
     return APL_OK;
 }
 
@@ -59,10 +111,10 @@ apl_status wds_shards_count(const struct wds_shards *s, const struct format_host
     return APL_OK;
 }
 
-void wds_shards_begin(struct wds_shards *s)
+const struct wds_shard *wds_shards_begin(struct wds_shards *s)
 {
-    s->at++;
     s->at_start = true;
+    return &s->shards[s->at++];
 }
 
 bool wds_shards_own(struct wds_shards *s, const struct format_host *host)

@@ -1,4 +1,4 @@
-/* Which samples of a WebDataset are a part's own: what each shard has, as its names were listed. */
+/* The shards of a WebDataset, as their names were listed: of which split each is, and which samples are a part's own. */
 #ifndef WDS_SHARDS_H
 #define WDS_SHARDS_H
 
@@ -23,17 +23,20 @@ void wds_shards_free(struct wds_shards *s);
 /* The first time: the next shard is of that split, by its name. */
 apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
 
-/* The shard that is listed says itself of which split it is. */
+/* The shard that is listed says itself of which split it is, and at which place that comes. */
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
 
 /* It has one more sample. */
 void wds_shards_sample(struct wds_shards *s);
 
-/* After the last: reports all of them to the host. */
+/* After the last: the first shard of a split says where that comes, and no two come at the same place. */
+apl_status wds_shards_settle(struct wds_shards *s, apl_error *err);
+
+/* Then: reports all of them to the host. */
 apl_status wds_shards_count(const struct wds_shards *s, const struct format_host *host, apl_error *err);
 
-/* The second time: the next shard begins. */
-void wds_shards_begin(struct wds_shards *s);
+/* The second time: the next shard, which begins. */
+const struct wds_shard *wds_shards_begin(struct wds_shards *s);
 
 /* The next sample of the shard: is it the part's own? */
 bool wds_shards_own(struct wds_shards *s, const struct format_host *host);

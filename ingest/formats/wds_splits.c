@@ -5,29 +5,28 @@
 
 #include <stdio.h>
 
-apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank, apl_error *err)
+apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank, const char *shown,
+                          apl_error *err)
 {
+    s->shown = shown;
     for (unsigned i = 0; i < s->count; i++)
         if (strcmp(s->splits[i].name, name) == 0) {
             s->shard = &s->splits[i];
             return APL_OK;
         }
-    if (s->count == WDS_SPLITS)
+    if (s->count == WDS_SPLITS) /* unreached: there are no more among the shards */
         return fail(err, APL_E_UNSUPPORTED, "has one more than %u splits", WDS_SPLITS);
-    if (strlen(name) > APL_MAX_NAME || rank > UINT16_MAX)
-        return fail(err, APL_E_SOURCE, "is of a split that cannot be");
     s->shard = &s->splits[s->count++];
     *s->shard = (struct wds_split){.rank = rank};
     memcpy(s->shard->name, name, strlen(name) + 1);
     return APL_OK;
 }
 
-apl_status wds_splits_find(struct wds_splits *s, const char *path, const char *shown, apl_error *err)
+void wds_split_of_path(const char *path, const char **split, uint32_t *rank)
 {
     struct file_name n;
     const char *slash = strrchr(path, '/'), *folder = slash;
     bool known = file_name_read(&n, slash ? slash + 1 : path) && n.split;
-    s->shown = shown;
     while (folder && folder > path && folder[-1] != '/')
         folder--;
     if (!known && folder) {
@@ -35,7 +34,8 @@ apl_status wds_splits_find(struct wds_splits *s, const char *path, const char *s
         snprintf(name, sizeof name, "%.*s", (int)(slash - folder), folder);
         known = file_name_read(&n, name) && n.split && n.count == 0;
     }
-    return wds_splits_use(s, known ? n.split : "train", known ? n.split_rank : 0, err);
+    *split = known ? n.split : "train";
+    *rank = known ? n.split_rank : 0;
 }
 
 apl_status wds_splits_begin_member(struct wds_splits *s, const struct format_host *host, apl_writer *writer,

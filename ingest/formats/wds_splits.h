@@ -20,11 +20,12 @@ struct wds_splits {
     struct wds_split *begun; /* of the member that was begun last */
 };
 
-/* The shard is of the split of that name, which may be new. */
-apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank, apl_error *err);
+/* The split that a word of the shard's name, or else the name of its folder, tells; or else train. Splits come in the order of ranks. */
+void wds_split_of_path(const char *path, const char **split, uint32_t *rank);
 
-/* It is of the one that a word of the shard's name, or else the name of its folder, tells; or else of train. `shown` is kept. */
-apl_status wds_splits_find(struct wds_splits *s, const char *path, const char *shown, apl_error *err);
+/* The shard is of the split of that name, which may be new. `shown` is kept. */
+apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank, const char *shown,
+                          apl_error *err);
 
 /* Before a record: begins a member of the store unless the one before it is of the same split. */
 apl_status wds_splits_begin_member(struct wds_splits *s, const struct format_host *host, apl_writer *writer,
