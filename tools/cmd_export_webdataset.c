@@ -20,6 +20,7 @@
 #define SCHEMA_NAME "__apl__/schema.json"
 #define BLOCK       512u
 #define NAME_LONG   100u /* of a member's name in the header */
+#define STEM_LONG   64u  /* of what stands for a field's name in it */
 #define KEY_NAME    "__key__"
 #define KEY_LONG    2048u
 
@@ -75,21 +76,51 @@ static enum form form_of(const apl_field *f)
     return field_is_image(f) && strcmp(f->name, "image") == 0 ? PNG : ARRAY;
 }
 
-static int describe_part(struct tars *t, unsigned i)
+/* The field's name as files can have it: readers take endings in lower case, and '/' is for folders. What is too long is cut, between
+ * characters. */
+static void make_stem(const char *name, char stem[STEM_LONG])
 {
+    size_t n = 0;
+    for (; name[n] && n < STEM_LONG - 1; n++)
+        stem[n] = (char)(name[n] == '/'                     ? '_'
+                         : name[n] >= 'A' && name[n] <= 'Z' ? name[n] - 'A' + 'a'
+                                                            : name[n]);
+    while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
+        n--;
+    stem[n] = 0;
+}
+
+static bool is_taken(const struct tars *t, unsigned count, const char *ending)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(t->parts[i].ending, ending) == 0)
+            return true;
+    return false;
+}
+
+/* An ending that no field before has; the schema says whose it is. */
+static void choose_ending(struct tars *t, unsigned i, const char *kind)
+{
+    char stem[STEM_LONG];
+    struct part *p = &t->parts[i];
+    snprintf(p->ending, sizeof p->ending, "%s", kind);
+    if (p->form == KEY || (is_usual(p->field->name, p->form, kind) && !is_taken(t, i, p->ending)))
+        return;
+    make_stem(p->field->name, stem);
+    snprintf(p->ending, sizeof p->ending, "%s.%s", stem, kind);
+    for (unsigned n = 2; is_taken(t, i, p->ending); n++)
+        snprintf(p->ending, sizeof p->ending, "%s_%u.%s", stem, n, kind);
+}
+
+static void describe_part(struct tars *t, unsigned i)
+{
+    static const char *const endings[] = {
+        [NUMBER] = "cls", [TEXT] = "txt", [ARRAY] = "npy", [PNG] = "png", [KEY] = KEY_NAME};
     struct part *p = &t->parts[i];
     p->number = t->fields[i];
     p->field = apl_store_field(t->x->store, p->number);
     p->form = form_of(p->field);
-    static const char *const endings[] = {
-        [NUMBER] = "cls", [TEXT] = "txt", [ARRAY] = "npy", [PNG] = "png", [KEY] = KEY_NAME};
-    const char *ending = p->form == KEPT ? file_ending(p->field->media) : endings[p->form];
-    if (strchr(p->field->name, '/') || strlen(p->field->name) > NAME_LONG - 32)
-        return failed("%s: field '%s' cannot be part of a file's name", shown(t->x->path),
-                      shown(p->field->name));
-    bool usual = p->form == KEY || is_usual(p->field->name, p->form, ending);
-    snprintf(p->ending, sizeof p->ending, "%s%s%s", usual ? "" : p->field->name, usual ? "" : ".", ending);
-    return 0;
+    choose_ending(t, i, p->form == KEPT ? file_ending(p->field->media) : endings[p->form]);
 }
 
 static int make_schema(struct tars *t)
@@ -329,7 +360,7 @@ int export_webdataset(struct export *x)
                                 .file = -1};
     int status = export_fields(x, false, t->fields, &t->count);
     for (unsigned i = 0; i < t->count && !status; i++)
-        status = describe_part(t, i);
+        describe_part(t, i);
     for (; t->place < x->info->splits && !status; t->place++)
         status = write_split(t, apl_store_split(x->store, t->place));
     free(t->schema);

@@ -22,3 +22,8 @@ printf 'x,split\n1,train\n2,test\n3,holdout\n4,test\n' >t.csv
 trip
 printf 'x,split\n1,val\n2,validation\n' >t.csv
 trip
+
+echo "# fields whose names are not those of files"
+long=$(printf 'caf\303\251%.0s' {1..14})
+{ echo "Age,age,age_2,image/encoded,a.b,B,${long}1,${long}2,label,Label"; echo "1,2,3,x,4,1.5,5,6,0,7"; } >t.csv
+trip
