@@ -17,8 +17,8 @@
  *     mostly other images (PNG, WebP, TIFF, GIF, BMP, PPM, PGM) is decoded and stored without loss (docs/DATA.md). Classes
  *     are the sorted names of the folders, as in torchvision's ImageFolder.
  *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each extension a
- *     field. If a source is not the name of a file, its braces and wildcards are expanded; a directory of shards stands
- *     for its archives.
+ *     field. If a source is not the name of a file, its braces and wildcards are expanded; a directory of shards, or of
+ *     folders of shards, stands for its archives.
  *   - idx: files such as MNIST's, plain or compressed, or a directory of them: images and labels, a pair for each split.
  *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
  *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.

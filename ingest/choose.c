@@ -2,6 +2,7 @@
 #include "choose.h"
 
 #include "image_options.h"
+#include "listing.h"
 #include "members.h"
 #include "shown.h"
 #include "source.h"
@@ -97,6 +98,22 @@ static apl_status try_folders(struct ingest *in, bool *done, bool *other, apl_er
     return status;
 }
 
+/* Does only a folder have a name that a file of CIFAR's has? Then nothing else of it is there. */
+static bool only_folder_is_cifar(const char *path)
+{
+    struct listing list;
+    apl_error ignored;
+    bool folder = false, file = false;
+    if (listing_read(path, true, &list, &ignored) != APL_OK)
+        return false;
+    for (size_t i = 0; i < list.folder_count; i++)
+        folder |= format_cifar.wants(NULL, list.folders[i]);
+    for (size_t i = 0; i < list.count; i++)
+        file |= format_cifar.wants(NULL, list.files[i]);
+    listing_free(&list);
+    return folder && !file;
+}
+
 /* Images in folders come first. Whatever else is wrong with a source of which nothing else has shown the format, reading it as CIFAR
  * tells. */
 static apl_status open_unknown(struct ingest *in, const char *path, const struct format *format,
@@ -119,6 +136,8 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
         return open_known(in, format, files, err);
     TRY(begin_format(in, &format_cifar, err));
     apl_status opened = members_open(in, &other, err);
+    if (opened == APL_OK && status == APL_E_SOURCE && source_is_directory(path) && only_folder_is_cifar(path))
+        opened = APL_E_SOURCE;
     if (opened == APL_E_SOURCE && status == APL_E_SOURCE && source_is_directory(path))
         *err = why; /* a directory without files of CIFAR's */
     TRY(opened);

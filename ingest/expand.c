@@ -169,20 +169,75 @@ apl_status expand_source(const char *source, struct expanded *out, apl_error *er
 
 /* ---------------------------------------------------------------------------------------------------- directories */
 
-apl_status expand_archives(const char *directory, struct expanded *out, apl_error *err)
+static apl_status add_below(struct expanded *out, const char *directory, const char *name, apl_error *err)
+{
+    size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (!path)
+        return fail_nomem(err);
+    snprintf(path, size, "%s/%s", directory, name);
+    apl_status status = expand_add(out, path, err);
+    free(path);
+    return status;
+}
+
+static apl_status add_archives(struct expanded *out, const char *directory, const struct listing *list,
+                               apl_error *err)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (name_is_archive(list->files[i]))
+            TRY(add_below(out, directory, list->files[i], err));
+    return APL_OK;
+}
+
+static bool has_any(const struct listing *list, bool (*other)(const char *name))
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (other(list->files[i]))
+            return true;
+    return false;
+}
+
+/* *claimed: a folder has files of another kind, or cannot be listed, which reading the directory will tell. */
+static apl_status add_folder_archives(struct expanded *out, const char *folder,
+                                      bool (*other)(const char *name), bool *claimed, apl_error *err)
+{
+    struct listing list;
+    apl_error why;
+    apl_status status = listing_read(folder, false, &list, &why);
+    *claimed = status != APL_OK || has_any(&list, other);
+    status = status == APL_E_NOMEM ? fail_nomem(err)
+             : *claimed            ? APL_OK
+                                   : add_archives(out, folder, &list, err);
+    listing_free(&list);
+    return status;
+}
+
+static apl_status expand_folders(const char *directory, const struct listing *list,
+                                 bool (*other)(const char *name), struct expanded *out, apl_error *err)
+{
+    struct expanded folders = {0};
+    bool claimed = has_any(list, other);
+    apl_status status = APL_OK;
+    for (size_t i = 0; i < list->folder_count && status == APL_OK && !claimed; i++)
+        status = add_below(&folders, directory, list->folders[i], err);
+    for (size_t i = 0; i < folders.count && status == APL_OK && !claimed; i++)
+        status = add_folder_archives(out, folders.paths[i], other, &claimed, err);
+    if (claimed)
+        expanded_free(out);
+    expanded_free(&folders);
+    return status;
+}
+
+apl_status expand_archives(const char *directory, bool (*other)(const char *name), struct expanded *out,
+                           apl_error *err)
 {
     struct listing list;
     apl_status status = listing_read(directory, false, &list, err);
-    for (size_t i = 0; status == APL_OK && i < list.count; i++) {
-        if (!name_is_archive(list.files[i]))
-            continue;
-        size_t size = strlen(directory) + strlen(list.files[i]) + 2;
-        char *path = malloc(size);
-        if (path)
-            snprintf(path, size, "%s/%s", directory, list.files[i]);
-        status = path ? expand_add(out, path, err) : fail_nomem(err);
-        free(path);
-    }
+    if (status == APL_OK)
+        status = add_archives(out, directory, &list, err);
+    if (status == APL_OK && out->count == 0)
+        status = expand_folders(directory, &list, other, out, err);
     listing_free(&list);
     return status;
 }

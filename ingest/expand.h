@@ -1,6 +1,6 @@
 /*
  * The files that sources name: set-{000000..000099}.tar and {train,val}-*.tar as a shell would have expanded them, where nothing is
- * called so; and of a directory of shards, its archives.
+ * called so; and of a directory of shards, its archives or those of its folders.
  */
 #ifndef EXPAND_H
 #define EXPAND_H
@@ -21,8 +21,10 @@ apl_status expand_add(struct expanded *out, const char *path, apl_error *err);
 /* Adds what one source names. A pattern that matches nothing stands for itself. To be freed in any case. */
 apl_status expand_source(const char *source, struct expanded *out, apl_error *err);
 
-/* The same of a directory: its archives, if any, sorted by name. */
-apl_status expand_archives(const char *directory, struct expanded *out, apl_error *err);
+/* The same of a directory: its archives, if any, sorted by name; or else those in its folders, unless there or in it lie files that
+ * other() claims. */
+apl_status expand_archives(const char *directory, bool (*other)(const char *name), struct expanded *out,
+                           apl_error *err);
 
 void expanded_free(struct expanded *out);
 

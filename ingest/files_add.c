@@ -124,8 +124,8 @@ static apl_status add_folder(struct files *files, const char *path, int levels, 
 {
     struct listing list;
     apl_status status = listing_read(path, files->options.follow, &list, err);
-    if (status == APL_OK && list.count == 0 && list.folders == 1 && levels > 0) {
-        char *inner = joined(path, list.folder);
+    if (status == APL_OK && list.count == 0 && list.folder_count == 1 && levels > 0) {
+        char *inner = joined(path, list.folders[0]);
         status = inner ? add_folder(files, inner, levels - 1, err) : fail_nomem(err);
         free(inner);
     } else if (status == APL_OK)

@@ -39,12 +39,23 @@ static bool is_shard(const char *path)
     return is;
 }
 
-/* A directory of shards stands for its archives. */
+/* Is a file of that name what a directory of another format has? (An .idx may be a shard's index.) */
+static bool is_of_other_format(const char *name)
+{
+    static const struct format *const others[] = {&format_cifar, &format_folder, &format_npy,
+                                                  &format_tfrecord};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i]->wants(NULL, name))
+            return true;
+    return false;
+}
+
+/* A directory of shards stands for its archives, or those of its folders, which may be splits. */
 static apl_status add_directory(struct ingest *in, const char *path, apl_error *err)
 {
     struct expanded archives = {0};
     const char *asked = in->options.format;
-    apl_status status = expand_archives(path, &archives, err);
+    apl_status status = expand_archives(path, is_of_other_format, &archives, err);
     bool shards = archives.count > 0 &&
                   (asked ? strcmp(asked, format_webdataset.name) == 0 : is_shard(archives.paths[0]));
     for (size_t i = 0; status == APL_OK && shards && i < archives.count; i++)

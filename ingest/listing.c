@@ -10,25 +10,30 @@
 
 #define NAMES_MAX 1000000u
 
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
 void listing_free(struct listing *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        free(list->files[i]);
-    free(list->files);
-    free(list->folder);
+    free_names(list->files, list->count);
+    free_names(list->folders, list->folder_count);
     *list = (struct listing){0};
 }
 
-static apl_status keep_file(struct listing *list, const char *name, apl_error *err)
+static apl_status keep_name(char ***names, size_t *count, const char *name, apl_error *err)
 {
-    if ((list->count & (list->count - 1)) == 0) { /* full: 0, 1, 2, 4, ... */
-        char **files = realloc(list->files, (list->count ? 2 * list->count : 1) * sizeof *files);
-        if (!files)
+    if ((*count & (*count - 1)) == 0) { /* full: 0, 1, 2, 4, ... */
+        char **more = realloc(*names, (*count ? 2 * *count : 1) * sizeof **names);
+        if (!more)
             return fail_nomem(err);
-        list->files = files;
+        *names = more;
     }
-    list->files[list->count] = strdup(name);
-    return list->files[list->count] ? (list->count++, APL_OK) : fail_nomem(err);
+    (*names)[*count] = strdup(name);
+    return (*names)[*count] ? (++*count, APL_OK) : fail_nomem(err);
 }
 
 static apl_status keep_entry_of(struct listing *list, DIR *dir, const char *name, bool follow, apl_error *err)
@@ -38,12 +43,8 @@ static apl_status keep_entry_of(struct listing *list, DIR *dir, const char *name
         return APL_OK;
     if (follow && S_ISLNK(st.st_mode) && fstatat(dirfd(dir), name, &behind, 0) == 0)
         st = behind;
-    if (!S_ISDIR(st.st_mode))
-        return keep_file(list, name, err);
-    list->folders++;
-    if (!list->folder && !(list->folder = strdup(name)))
-        return fail_nomem(err);
-    return APL_OK;
+    return S_ISDIR(st.st_mode) ? keep_name(&list->folders, &list->folder_count, name, err)
+                               : keep_name(&list->files, &list->count, name, err);
 }
 
 static apl_status keep_entries(struct listing *list, DIR *dir, const char *shown, bool follow, apl_error *err)
@@ -64,6 +65,12 @@ static int by_entry_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static void sort_names(char **names, size_t count)
+{
+    if (count > 1)
+        qsort(names, count, sizeof *names, by_entry_name);
+}
+
 apl_status listing_read(const char *path, bool follow, struct listing *list, apl_error *err)
 {
     char shown[512];
@@ -76,7 +83,7 @@ apl_status listing_read(const char *path, bool follow, struct listing *list, apl
     closedir(dir);
     if (status != APL_OK)
         listing_free(list);
-    else if (list->count > 1)
-        qsort(list->files, list->count, sizeof *list->files, by_entry_name);
+    sort_names(list->files, list->count);
+    sort_names(list->folders, list->folder_count);
     return status;
 }

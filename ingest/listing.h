@@ -9,8 +9,8 @@
 
 struct listing {
     char **files; /* and the like: all but directories; none hidden; in byte order */
-    size_t count, folders;
-    char *folder; /* one of those directories; NULL: none */
+    char **folders;
+    size_t count, folder_count;
 };
 
 /* Links are as files, or, with `follow`, what they lead to. */

@@ -274,6 +274,39 @@ Test(format_webdataset, shards)
     free(whole);
 }
 
+/* Their names are the splits'. */
+Test(format_webdataset, folders_of_shards)
+{
+    fx_shell("mkdir -p '%s'/train '%s'/val/deep", fx_path("s"), fx_path("s"));
+    put_plain_shard("s/train/000.tar", 0, 2);
+    put_plain_shard("s/train/001.tar", 2, 2);
+    put_plain_shard("s/val/000.tar", 4, 1);
+    ix_put("s/train/000.idx", "", 0);
+    ix_put("s/README", "x", 1);
+    for (unsigned asked = 0; asked < 2; asked++) {
+        ix_options.format = asked ? "webdataset" : NULL;
+        apl_store *store = IX_STORE("s");
+        cr_assert_eq(apl_store_info(store)->records, 5);
+        cr_assert_eq(apl_store_split(store, 1)->first, 4);
+        cr_assert_str_eq(apl_store_split(store, 1)->name, "val");
+        apl_store_close(store);
+        fx_shell("rm -r '%s'%s", ix_db, "");
+    }
+    ix_options.format = NULL;
+    ix_put("s/val/cover.jpg", "x", 1);
+    cr_assert_neq(ix_ingest(IX_NAMES("s")), APL_OK);
+    SAYS("the class train has no images"); /* as in a folder of images */
+}
+
+/* That a folder is called as a file of CIFAR's does not make it one. */
+Test(format_webdataset, folders_of_other_archives)
+{
+    fx_shell("mkdir -p '%s'/train%s", fx_path("s"), "");
+    add("cat/1.jpg", "x");
+    put_shard("s/train/0.tar");
+    IX_REFUSED(APL_E_SOURCE, "has no images in folders by class, but an archive, train/0.tar", "s");
+}
+
 Test(format_webdataset, a_schema_says_what_the_fields_are)
 {
     static const char schema[] = "{\"version\":1,\"split\":\"odd\",\"place\":0,\"fields\":["
