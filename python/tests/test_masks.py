@@ -115,7 +115,8 @@ def test_what_ingest_refuses(scenes: Path, tmp_path: Path) -> None:
     refused(r"row 1: 0\.bmp: is in colour", image="image", mask="other")
     refused(r"row 1: 0\.jpg: is a JPEG", image="other", mask="image")
     Image.fromarray(numbers(*SIZES[0])).save(scenes / "0.png", "TIFF", compression="jpeg")
-    refused(r"row 1: 0\.png: TIFF: is compressed as JPEG", image="image", mask="mask")
+    lossy = r"row 1: 0\.png: (TIFF: is compressed as JPEG|holds TIFF, which this build does not read)"
+    refused(lossy, image="image", mask="mask")
 
 
 # ------------------------------------------------------------------------------------------- convert()
