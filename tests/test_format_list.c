@@ -390,6 +390,30 @@ Test(format_list, bad_rows_are_left_out)
     IX_REFUSED(APL_E_SOURCE, "all of its rows are bad", "in/t.csv");
 }
 
+Test(format_list, rows_without_a_label_are_left_out)
+{
+    put_text("in/t.csv", "n,label\n1,cat\n2,\n3,ape\n4,\"x\ny\"\n");
+    ix_options.skip_bad = 2;
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    const int64_t n[] = {1, 3};
+    const uint8_t labels[] = {1, 0};
+    cr_assert_eq(apl_batch_rows(all), 2);
+    cr_assert_arr_eq(ix_column(s, all, "n")->data, n, sizeof n);
+    cr_assert_arr_eq(ix_column(s, all, "label")->data, labels, 2);
+    cr_assert_eq(field_of(s, "label")->class_count, 2);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 3, column label: is empty, and the name of a class"), "%s",
+              ix_said);
+    cr_assert(strstr(ix_said, "row 5, column label: is not a valid class name"), "%s", ix_said);
+    apl_batch_release(all);
+    apl_store_close(s);
+    cr_assert_eq(unlink(fx_path("db/data.mdb")), 0);
+    rmdir(ix_db);
+    refused(APL_E_SOURCE, "the label in row 2 is not a valid class name", "label\n\"x\ny\"\n");
+    ix_options.skip_bad = 0;
+    refused(APL_E_SOURCE, "the label in row 3 is empty", "n,label\n1,cat\n2,\n");
+}
+
 /* There is no memory for values then: nothing may be added to where it would begin. */
 Test(format_list, texts_may_all_be_empty)
 {

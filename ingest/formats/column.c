@@ -143,8 +143,21 @@ void column_decide(struct column *c)
         decide(c, APL_UTF8, 1, -1, 0);
 }
 
-apl_status column_decide_label(struct column *c, apl_error *err)
+static apl_status check_labels(const struct column *c, apl_error *err)
 {
+    if (c->empty_row)
+        return fail(err, APL_E_SOURCE, "the label in row %" PRIu64 " is empty", c->empty_row);
+    if (c->unnamed_row)
+        return fail(err, APL_E_SOURCE,
+                    "the label in row %" PRIu64
+                    " is not a valid class name: it has 1 to %d bytes of printable UTF-8",
+                    c->unnamed_row, APL_MAX_NAME);
+    return APL_OK;
+}
+
+apl_status column_decide_label(struct column *c, bool skip, apl_error *err)
+{
+    size_t count;
     if (c->given)
         return APL_OK;
     column_decide(c);
@@ -154,18 +167,14 @@ apl_status column_decide_label(struct column *c, apl_error *err)
     }
     if (c->dtype != APL_UTF8)
         return APL_OK;
-    if (c->empty_row)
-        return fail(err, APL_E_SOURCE, "the label in row %" PRIu64 " is empty", c->empty_row);
-    if (c->unnamed_row)
-        return fail(err, APL_E_SOURCE,
-                    "the label in row %" PRIu64
-                    " is not a valid class name: it has 1 to %d bytes of printable UTF-8",
-                    c->unnamed_row, APL_MAX_NAME);
+    if (c->names) {
+        TRY(name_set_sort(c->names, err));
+        name_set_names(c->names, &count);
+    }
+    if (!skip || (c->names && count == 0))
+        TRY(check_labels(c, err));
     if (!c->names)
         return fail(err, APL_E_UNSUPPORTED, "the labels have more than a million names");
-    size_t count;
-    TRY(name_set_sort(c->names, err));
-    name_set_names(c->names, &count);
     decide(c, count <= 256 ? APL_U8 : count <= 65536 ? APL_U16 : APL_U32, 0, 0, 0);
     c->classes = true;
     return APL_OK;
@@ -262,17 +271,29 @@ static apl_status put_list(const struct column *c, const struct cell *cell, stru
     return APL_OK;
 }
 
+static apl_status put_class(const struct column *c, const struct cell *cell, struct buffer *out,
+                            apl_error *err)
+{
+    uint8_t bytes[8];
+    int64_t class = name_set_find(c->names, cell->text);
+    if (cell->length == 0)
+        return fail(err, APL_E_SOURCE, "is empty, and the name of a class is needed");
+    if (!is_name(cell->text, cell->length))
+        return fail(err, APL_E_SOURCE, "is not a valid class name: it has 1 to %d bytes of printable UTF-8",
+                    APL_MAX_NAME);
+    if (class < 0)
+        return fail(err, APL_E_SOURCE, "has a class that was not there before: the table has changed");
+    store_le(bytes, (uint64_t) class, 8);
+    buffer_put(out, bytes, apl_dtype_size(c->dtype));
+    return APL_OK;
+}
+
 apl_status column_value(const struct column *c, const struct cell *cell, struct buffer *out, int64_t shape[2],
                         apl_error *err)
 {
     apl_status status = APL_OK;
     if (c->classes) {
-        int64_t class = name_set_find(c->names, cell->text);
-        if (class < 0)
-            return fail(err, APL_E_SOURCE, "has a class that was not there before: the table has changed");
-        uint8_t bytes[8];
-        store_le(bytes, (uint64_t) class, 8);
-        buffer_put(out, bytes, apl_dtype_size(c->dtype));
+        status = put_class(c, cell, out, err);
     } else if (c->dtype == APL_UTF8) {
         shape[0] = (int64_t)cell->length;
         if (cell->length > 0)

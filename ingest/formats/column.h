@@ -40,8 +40,9 @@ bool column_give(struct column *c, const char *type);
 /* Decides, once all cells have been taken. */
 void column_decide(struct column *c);
 
-/* The same for a column of labels: names become classes, in their order; whole numbers from 0 as narrow as they fit. */
-apl_status column_decide_label(struct column *c, apl_error *err);
+/* The same for a column of labels: names become classes, in their order; whole numbers from 0 as narrow as they fit. `skip`: rows whose
+ * labels are empty or no names are left out, and no error. */
+apl_status column_decide_label(struct column *c, bool skip, apl_error *err);
 
 /* Appends the value to `out`; its shape to shape[2] where it varies. The message of an error says what is wrong with the cell. */
 apl_status column_value(const struct column *c, const struct cell *cell, struct buffer *out, int64_t shape[2],
