@@ -196,7 +196,7 @@ static const struct option_row rows[] = {
      take_split},
     {0, "where", "CONDITION",
      "only records such as label=cat,dog, or with !=, <, <=, > or >=;\n"
-     "if repeated, all must hold",
+     "a comma in a name is \\,; if repeated, all must hold",
      OPTION_CALL, 0, take_where},
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
     CACHE_ROWS,

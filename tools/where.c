@@ -86,6 +86,17 @@ static char *cut_relation(struct condition *c)
     return NULL;
 }
 
+/* Cuts the text behind its first value, in which a backslash makes a comma or a backslash part of it; returns the rest, or NULL. */
+static char *cut_value(char *text)
+{
+    char *to = text;
+    for (; *text && *text != ','; *to++ = *text++)
+        text += text[0] == '\\' && (text[1] == ',' || text[1] == '\\');
+    char *rest = *text ? text + 1 : NULL;
+    *to = 0;
+    return rest;
+}
+
 static apl_status take_values(struct condition *c, char *values, apl_error *err)
 {
     size_t most = 1;
@@ -95,12 +106,13 @@ static apl_status take_values(struct condition *c, char *values, apl_error *err)
     c->numbers = calloc(most, sizeof *c->numbers);
     if (!c->values || !c->numbers)
         return refuse(err, "out of memory", c->text);
-    for (char *comma; values; values = comma) {
-        comma = strchr(values, ',');
-        if (comma)
-            *comma++ = 0;
+    for (char *rest; values; values = rest) {
+        rest = cut_value(values);
         if (is_whole(c->field) && !parse_value(c->field, values, &c->numbers[c->count]))
-            return refuse(err, c->field->class_count ? "no class, and no number" : "no whole number",
+            return refuse(err,
+                          !c->field->class_count ? "no whole number"
+                          : c->count > 0 || rest ? "no class, and no number; a comma in a name is written \\,"
+                                                 : "no class, and no number",
                           shown(values));
         c->values[c->count++] = values;
     }

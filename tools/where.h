@@ -1,4 +1,4 @@
-/* Conditions on the values of a field, such as "label=cat,dog" or "year>=2020". */
+/* Conditions on the values of a field, such as "label=cat,dog" or "year>=2020". A comma or backslash in a value follows a backslash. */
 #ifndef WHERE_H
 #define WHERE_H
 

@@ -31,6 +31,32 @@ run apldata extract own none --split client-0 --where label=cross
 run apldata extract own none --split client-0 --split client-1
 [ ! -e none ]
 
+echo "# classes and text with commas"
+cat >t.csv <<'END'
+n,label,text
+1,crane,a
+2,"crane, bird","a,b"
+3,bird,a\b
+4, bird,"a\,b"
+END
+aplingest -q t.csv commas
+# numbers OPTION...: those of the records that are extracted
+numbers()
+{
+    run apldata extract -q --force commas few "$@"
+    apldata export -q --force few numbers --format npy --field n
+    tail -c +129 numbers/*.npy | od -An -td8
+}
+numbers --where 'label=crane\, bird'
+numbers --where 'label=crane, bird'
+run apldata extract commas few --where 'label=crane,crow'
+numbers --where 'label!=crane\, bird,bird'
+numbers --where 'text=a\,b'
+numbers --where 'text=a\b'
+run apldata extract commas none --where 'text=a\\,b'
+numbers --where 'text=a\\\,b'
+rm -rf few commas numbers t.csv
+
 echo "# kept files and their order"
 for half in '<2' '=2'; do apldata extract -q "$CLI/../golden/kept" "kept$half" --where "label$half"; done
 run apldata merge 'kept<2' 'kept=2' kept
