@@ -152,6 +152,11 @@ Test(format_tokens, pairs)
     ix_put_buffer("x.idx", &b);
     put_le("x.bin", some, 10, 4, 0);
     check_tokens(IX_STORE("x.idx"), APL_U32, some, (const uint32_t[]){10}, 1);
+    b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 1, 2, 3, 4},
+                 5); /* the third has a sequence without tokens */
+    ix_put_buffer("x.idx", &b);
+    put_le("x.bin", some, 10, 2, 0);
+    check_tokens(IX_STORE("x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
 }
 
 static void refuse_index(size_t at, uint8_t byte, apl_status status, const char *words)

@@ -36,12 +36,12 @@ static apl_status pass_tokens(struct tokens *t, const struct token_file *f, stru
     return APL_OK;
 }
 
-/* The documents of a pair, one after another: each of some sequences. */
+/* The documents of a pair, one after another: each of some sequences. One without tokens is none. */
 static apl_status read_sequences(struct tokens *t, const struct token_file *f,
                                  struct token_index_reader *index, struct format_stream **data,
                                  apl_error *err)
 {
-    uint64_t length, number = 0, passed = 0;
+    uint64_t length, number = 0, passed = 0, tokens = 0;
     apl_error why;
     bool ends;
     apl_status status = APL_OK;
@@ -53,8 +53,10 @@ static apl_status read_sequences(struct tokens *t, const struct token_file *f,
             TRY(take_sequence(t, f, *data, length, number, err));
         }
         number += length;
-        if (ends)
+        tokens += length;
+        if (ends && tokens > 0)
             TRY(tokens_append(t, err));
+        tokens = ends ? 0 : tokens;
     }
     if (status == APL_OK || (status == APL_END && t->counting)) /* what is left is not to be read */
         return APL_OK;
