@@ -36,5 +36,5 @@ void folder_layout_tell(const struct class_tree *tree, const struct format_host 
                  "(train/cat/1.jpg), with no other images beside them");
     tell_classes(tree, host, folder_of_one_kind,
                  "where masks, boxes or other labels belong to images, a table that names the files makes "
-                 "records of them (--format list)");
+                 "records of them, and --mask COLUMN stores masks");
 }
