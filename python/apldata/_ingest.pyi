@@ -47,3 +47,11 @@ def ingest(
 
     Returns (format, records, raw_bytes, source_bytes, file_bytes, source_digest: 32 bytes).
     """
+
+_Image = tuple[str, tuple[int, int, int], int, int, bool, bytes, tuple[str, ...]]
+
+def image_decode(file: bytes, bits: int, /) -> _Image:
+    """apl_image_decode(): kind, (channels, height, width), bits, orientation, palette, samples, remarks."""
+
+def image_to_jpeg(file: bytes, unchecked: bool, /) -> _Image:
+    """apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples."""

@@ -1,14 +1,11 @@
 /*
- * apldata._ingest: apl_ingest() as one Python function. It stands in an extension of its own, so that the package works
- * where the libraries that only archives need are missing.
+ * apldata._ingest: apl_ingest() as one Python function; image.c has those for image files. It stands in an extension of
+ * its own, so that the package works where the libraries that only archives need are missing.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdio.h>
-
-#include "apl_ingest.h"
+#include "ingest.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -86,8 +83,7 @@ static void on_skipped(void *user, const char *path, const char *why)
     on_notice(user, line);
 }
 
-/* Raises what apldata._errors.make() makes of a failure. */
-static PyObject *raise_error(const apl_error *err)
+PyObject *ingest_raise(const apl_error *err)
 {
     PyObject *errors = PyImport_ImportModule("apldata._errors");
     PyObject *text = PyUnicode_DecodeUTF8(err->message, (Py_ssize_t)strlen(err->message), "surrogateescape");
@@ -125,7 +121,7 @@ static PyObject *run(struct job *job)
     PyEval_RestoreThread(job->thread);
     if (job->raised)
         return NULL;
-    return status == APL_OK ? summary_values(&sum) : raise_error(&err);
+    return status == APL_OK ? summary_values(&sum) : ingest_raise(&err);
 }
 
 /* For "O&": an int that fits. */
@@ -240,8 +236,18 @@ PyDoc_STRVAR(
     "str. What they raise cancels and is raised.\n"
     "Returns (format, records, raw_bytes, source_bytes, file_bytes, source_digest: 32 bytes).");
 
+PyDoc_STRVAR(image_decode_doc,
+             "image_decode(file, bits)\n\n"
+             "apl_image_decode(): (kind, (channels, height, width), bits, orientation, palette, samples, "
+             "remarks).");
+
+PyDoc_STRVAR(image_to_jpeg_doc, "image_to_jpeg(file, unchecked)\n\n"
+                                "apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples.");
+
 static PyMethodDef functions[] = {
     {"ingest", ingest, METH_VARARGS, ingest_doc},
+    {"image_decode", ingest_image_decode, METH_VARARGS, image_decode_doc},
+    {"image_to_jpeg", ingest_image_to_jpeg, METH_VARARGS, image_to_jpeg_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -140,18 +140,6 @@ def test_images_of_pillow(tmp_path: Path) -> None:
     assert types_of(made(deep, tmp_path / "f"))["image"] == "u16[16,20]"
 
 
-def test_what_pillow_would_lose_is_refused(tmp_path: Path) -> None:
-    png = bytearray(file(1, "PNG"))
-    png[24] = 16  # bits
-    with pytest.raises(apldata.Error, match="PNG of 16 bits in several channels"):
-        made([{"f": bytes(png)}], tmp_path / "a")
-    out = io.BytesIO()
-    frames = [Image.fromarray(pixels(n)) for n in range(3)]
-    frames[0].save(out, "GIF", save_all=True, append_images=frames[1:])
-    with pytest.raises(apldata.Error, match="an image of 3 frames"):
-        made([{"f": out.getvalue()}], tmp_path / "b")
-
-
 # -------------------------------------------------------------------------------------------------- Arrow
 
 
@@ -524,6 +512,7 @@ def test_files_of_other_colours(tmp_path: Path) -> None:
     image = Image.fromarray(pixels(3)).convert("CMYK")
     image.save(out, "TIFF")
     store = made([{"image": out.getvalue()}] * 2, tmp_path / "db")
-    assert (store[0]["image"] == np.asarray(image.convert("RGB")).transpose(2, 0, 1)).all()
+    expected = np.asarray(image.convert("RGB")).transpose(2, 0, 1).astype(int)
+    assert np.abs(store[0]["image"] - expected).max() <= 1  # libtiff does not round
     with pytest.raises(apldata.SourceError, match=r"row 0: .*convert it before"):
         apldata.convert([{"image": Image.new("LAB", (8, 8))}], tmp_path / "lab")

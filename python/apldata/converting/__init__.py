@@ -259,7 +259,7 @@ def convert(
             dict from fields to values substitutes these.
         keep_bytes: None keeps JPEG files, and re-encodes other images among them as JPEGs of quality 100; if
             most are not JPEGs, all are decoded, and their pixels stored without loss. True keeps all files as
-            they are; False decodes all images. Images other than JPEG need Pillow.
+            they are; False decodes all images. Kinds that aplingest does not read need Pillow.
         skip_bad: how many rows with a bad file, such as an image that cannot be decoded, to leave out; the
             store lists them, and the next one is an error.
         check: decode each JPEG image once to check it.

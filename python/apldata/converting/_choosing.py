@@ -15,8 +15,8 @@ from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed, plain
 from ._found import found
-from ._images import BYTES, DecodedImage, File, alike, is_image, mask_of, media_of
-from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, image_of
+from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
+from ._making import Beside, Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
 from ._times import unit_of
 from ._told import Chunk, Column, Told
 
@@ -24,7 +24,6 @@ Types = Mapping[str, Any] | None
 Fields = Iterable[str] | Mapping[str, str] | None
 Classes = Mapping[str, Iterable[str]] | Iterable[str] | None
 _CODES = ("u8", "u16", "u32")  # the types of classes' numbers
-_LOOKED_AT = 64  # files whose media type is looked at
 
 
 @dataclasses.dataclass
@@ -237,10 +236,11 @@ class _Chooser:
     def _medias(self, values: list[Any], outside: bool) -> Counter[str]:
         """The media types of the first files; of those that can be read."""
         found: Counter[str] = Counter()
-        for value in values[:_LOOKED_AT]:
+        for value in values:
             with suppress(Error):  # making its record will tell
                 if value is not None and not isinstance(value, DecodedImage):
-                    found[media_of(bytes_of(value, outside))] += 1
+                    head = value.head() if isinstance(value, File) and outside else value
+                    found[media_of(bytes_of(head, outside))] += 1
         return found
 
     def _files(self, column: str, name: str, told: Told, given: Column, outside: bool) -> Maker:
@@ -257,13 +257,13 @@ class _Chooser:
             media = "image/jpeg"
         media = told.media or media
         field = self._field(dataclasses.replace(told, dtype="u8", shape=(-1,), media=media), name)
-        paths = self._paths(name, values)
-        shapes = self._shapes(name) if media == "image/jpeg" else None
+        beside = Beside(self._paths(name, values), self._shapes(name) if media == "image/jpeg" else None)
         if is_image(media):
             self._images.append(name)
-        maker = Files(column, field, paths, shapes, outside, self._pool)
+        maker = Files(column, field, beside, outside, self._pool)
         maker.check = self._wanted.check
         maker.recode = keep is None and are_images and told.media is None
+        maker.told = told.media is not None
         return maker
 
     def _beside(self, field: Field) -> Field | None:
@@ -276,6 +276,11 @@ class _Chooser:
     def _shapes(self, name: str) -> Field | None:
         return self._beside(Field(f"{name}_shape", "u32", (3,), "name"))
 
+    def _orientations(self, name: str, images: list[Header | DecodedImage]) -> Field | None:
+        """Of images that are decoded and not turned, if any of the first ought to be."""
+        turned = any(image.orientation > 1 for image in images)
+        return self._beside(Field(f"{name}_orientation", "u8", (), "name")) if turned else None
+
     def _paths(self, name: str, values: list[Any]) -> Field | None:
         files = [value for value in values if isinstance(value, File)]
         if not files or any(file.name is None for file in files):
@@ -284,7 +289,7 @@ class _Chooser:
         return self._beside(Field(next(free, "path"), "utf8", (-1,), "name"))
 
     def _note_palettes(self, column: str, name: str, values: Column) -> None:
-        if any(isinstance(value, DecodedImage) and value.of_palette for value in values):
+        if any(isinstance(value, (Header, DecodedImage)) and value.of_palette for value in values):
             self.notes.append(
                 f"column {column}: images with a palette become colours: of masks, whose numbers are "
                 f"classes, types={{{name!r}: 'mask'}} keeps the numbers"
@@ -296,13 +301,18 @@ class _Chooser:
         what = "images come without their files" if of_pillow else what
         if not told.as_mask:
             self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
-        made = list(self._pool.map(lambda value: image_of(value, outside, told.as_mask), values))
-        good = [one for one in made if isinstance(one, DecodedImage)]
+        made = list(self._pool.map(lambda value: header_of(value, outside, told.as_mask), values))
+        good = [one for one in made if isinstance(one, (Header, DecodedImage))]
         if not good:
-            bad = next((one for one in made if isinstance(one, str)), "nothing but missing values")
-            raise InvalidTypeError(f"column {column}: {bad}")
+            bad = next((row for row, one in enumerate(made) if isinstance(one, str)), None)
+            raise InvalidTypeError(
+                f"column {column}: nothing but missing values"
+                if bad is None
+                else f"row {bad:,}, column {column}: {made[bad]}"
+            )
         self._images.append(name)
-        good = alike(good) if told.as_mask else good
+        if told.as_mask:
+            good = [*alike([one for one in good if isinstance(one, DecodedImage)])]
         medias = () if told.as_mask else self._medias(values, outside)
         jpegs = self._wanted.keep_bytes is None and "image/jpeg" in medias
         self._note_palettes(column, name, good)
@@ -311,11 +321,14 @@ class _Chooser:
             raise _refuse(column, name, of_rows.refused, len(values))
         told = dataclasses.replace(told, is_file=False, media=None)
         field = self._field(told.over(of_rows), name)
-        beside = (None, None) if of_pillow else (self._paths(name, values), self._shapes(name))
+        beside = Beside()
+        if not of_pillow:
+            beside = Beside(self._paths(name, values), self._shapes(name), self._orientations(name, good))
         if field.layout_unclear:
             field = dataclasses.replace(field, layout="CHW")  # as images are decoded
-        maker = Pixels(column, field, *beside, outside, self._pool)
+        maker = Pixels(column, field, beside, outside, self._pool)
         maker.masks = told.as_mask
+        maker.upright = all(image.orientation == 1 for image in good)
         return maker
 
 

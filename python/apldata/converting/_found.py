@@ -12,11 +12,11 @@ import numpy as np
 from .._arguments import shown
 from .._arrays import store_dtype
 from .._errors import InvalidTypeError
-from ._images import DecodedImage, File
+from ._images import DecodedImage, File, Header
 from ._told import Column, Told
 
 _PYTHON = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", File: "file",
-           DecodedImage: "image", list: "list"}  # fmt: skip
+           DecodedImage: "image", Header: "image", list: "list"}  # fmt: skip
 
 
 def _kind(value: Any) -> str:
@@ -77,11 +77,13 @@ def _first_inside(values: Any) -> Any:
 
 
 def _of_images(values: list[Any]) -> Told:
-    """Decoded images: u8[H,W] of grey ones of one size, else [C,H,W]."""
-    dtypes = {value.pixels.dtype for value in values}
+    """Images: u8[H,W] of grey ones of one size, else [C,H,W]; of 8 bits, if those of 16 are among such."""
+    dtypes = {value.dtype for value in values}
+    if dtypes == {np.dtype(np.uint8), np.dtype(np.uint16)}:
+        dtypes = {np.dtype(np.uint8)}
     if len(dtypes) > 1:
         return Told(refused=f"images of {' and '.join(sorted(map(str, dtypes)))}")
-    shapes = {value.pixels.shape for value in values}
+    shapes = {value.shape for value in values}
     if len(shapes) > 1:
         shapes = {shape if len(shape) == 3 else (1, *shape) for shape in shapes}
     told = _of_dtype(dtypes.pop())

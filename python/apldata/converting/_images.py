@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import os
+import re
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from .._arguments import brief
-from .._errors import Error, SourceError, UnsupportedError
+from .._arrays import numpy_dtype, store_dtype
+from .._errors import Error, InvalidTypeError, SourceError, UnsupportedError
 
 _MAGIC = (
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -20,15 +21,22 @@ _MAGIC = (
     (b"BM", "image/bmp"),
     (b"II*\0", "image/tiff"),
     (b"MM\0*", "image/tiff"),
+    (b"II+\0", "image/tiff"),
+    (b"MM\0+", "image/tiff"),
     (b"\0\0\0\x0cjP  \r\n\x87\n", "image/jp2"),
     (b"fLaC", "audio/flac"),
     (b"OggS", "audio/ogg"),
     (b"ID3", "audio/mpeg"),
     (b"%PDF-", "application/pdf"),
 )
-_INSTALL = "images other than JPEG are decoded by the package Pillow: pip install pillow"
+_PNM = re.compile(rb"P([56])[ \t\r\n]\s*(#|[0-9])")
+_MEDIAS = {media for _, media in _MAGIC} | {
+    "image/webp", "image/avif", "image/x-portable-graymap", "image/x-portable-pixmap", "audio/wav"
+}  # fmt: skip
+_HEAD = 64  # bytes
 BYTES = "application/octet-stream"
 NO_MASK = "is a JPEG, which changes the numbers of a mask: PNG, TIFF, GIF, BMP and PGM keep them"
+NARROWED = "images of 16 bits, reduced to 8"
 
 _STORED_AS = {
     "1": "L", "La": "LA", "RGBa": "RGBA", "RGBX": "RGB", "CMYK": "RGB", "YCbCr": "RGB", "HSV": "RGB",
@@ -56,6 +64,14 @@ class File:
         except (OSError, ValueError) as error:
             raise SourceError(f"{self.place}: {getattr(error, 'strerror', None) or error}") from None
 
+    def head(self) -> File:
+        """As much of it as tells its media type."""
+        if self.data is not None or self.place is None:
+            return self
+        with suppress(OSError, ValueError), open(self.place, "rb") as file:
+            return dataclasses.replace(self, data=file.read(_HEAD))
+        return self  # reading it will tell
+
 
 def file_of(data: bytes | None, path: str | None) -> File:
     """A file that is given by its bytes and its path, or one of them. Of an absolute path, the store gets the
@@ -66,13 +82,24 @@ def file_of(data: bytes | None, path: str | None) -> File:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DecodedImage:
-    """A decoded image: [height, width], or [channels, height, width]."""
+    """A decoded image: [height, width], or [channels, height, width].
+
+    Attributes:
+        of_palette: its pixels are the colours that numbers stood for.
+        numbers: these, if they are known.
+        highest: the highest of the file's levels of grey, if Pillow has scaled these.
+        of_jpeg: its file is one, or compressed so.
+        orientation: by EXIF or TIFF, 1 ... 8; nobody has turned the pixels.
+        remarks: what is true of it that the caller ought to know; those of C.
+    """
 
     pixels: np.ndarray
-    of_palette: bool = False  # the colours that numbers stood for
-    numbers: np.ndarray | None = None  # these
-    highest: int = 0  # the highest of the file's levels of grey, if Pillow has scaled these
-    of_jpeg: bool = False  # its file is one, or compressed so
+    of_palette: bool = False
+    numbers: np.ndarray | None = None
+    highest: int = 0
+    of_jpeg: bool = False
+    orientation: int = 1
+    remarks: tuple[str, ...] = ()
 
     def as_mask(self) -> DecodedImage:
         """Of the numbers that the file has, which are classes, as aplingest keeps them.
@@ -98,9 +125,37 @@ class DecodedImage:
         narrow = pixels.dtype == np.uint8 or 0 < self.highest < 256
         return DecodedImage(pixels.astype(np.uint8 if narrow else np.uint16))
 
+    def fitted(self, dtype: str) -> DecodedImage:
+        """For a field of that type, as in folders: 16 bits become 8; all other types must be the same."""
+        own = self.pixels.dtype
+        if own == np.uint16 and dtype == "u8":
+            pixels = ((self.pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
+            return dataclasses.replace(self, pixels=pixels, remarks=(*self.remarks, NARROWED))
+        if own != numpy_dtype(dtype):
+            raise InvalidTypeError(f"has samples of type {store_dtype(own)}, all others {dtype}")
+        return self
+
     @property
     def nbytes(self) -> int:
         return self.pixels.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.pixels.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.pixels.dtype
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Header:
+    """What a file of an image says of it before it is decoded; as `DecodedImage`."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    of_palette: bool
+    orientation: int
 
 
 def decoded_image(image: Any) -> DecodedImage:
@@ -145,6 +200,9 @@ def media_of(data: bytes) -> str:
             return media
     if data[:4] == b"RIFF":
         return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(data[8:12], BYTES)
+    pnm = _PNM.match(data)
+    if pnm is not None:
+        return "image/x-portable-graymap" if pnm[1] == b"5" else "image/x-portable-pixmap"
     if data[4:8] == b"ftyp":
         return "image/avif" if data[8:12] in (b"avif", b"avis") else "video/mp4"
     return BYTES
@@ -152,6 +210,12 @@ def media_of(data: bytes) -> str:
 
 def is_image(media: str) -> bool:
     return media.startswith("image/")
+
+
+def is_kept_as(media: str, told: str | None) -> bool:
+    """May bytes of that media type, as far as the first of them tell, be of the one that somebody has told?
+    Most types are not known by their first bytes, and files of others may begin in other ways."""
+    return media == told or told not in _MEDIAS or (media == BYTES and not is_image(told or ""))
 
 
 def _mode(image: Any) -> str:
@@ -169,6 +233,7 @@ def _plain(image: Any) -> np.ndarray:
         raise UnsupportedError("an image of L*a*b* colours, which Pillow cannot make RGB: convert it before")
     mode = _mode(image)
     pixels = np.asarray(image if mode == image.mode else image.convert(mode))
+    pixels = pixels.astype(pixels.dtype.newbyteorder("="), copy=False)
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels
 
 
@@ -198,60 +263,3 @@ def of_pil(image: Any) -> File | DecodedImage:
     pixels."""
     data = _untouched(image)
     return decoded_image(image) if data is None else File(data)
-
-
-def _deep_colour(data: bytes) -> bool:
-    """Is it a PNG of 16 bits a channel and several channels, of which Pillow would keep 8?"""
-    if data[:8] != b"\x89PNG\r\n\x1a\n" or len(data) < 26:
-        return False
-    depth, kind = data[24], data[25]
-    return depth == 16 and kind != 0
-
-
-def as_jpeg(pixels: np.ndarray) -> bytes:
-    """A JPEG file of pixels, at quality 100 with full chroma; 16 bits become 8, and alpha goes."""
-    from PIL import Image  # type: ignore[import-not-found, unused-ignore]
-
-    planes = pixels[None] if pixels.ndim == 2 else pixels
-    if planes.dtype not in (np.uint8, np.uint16):
-        raise UnsupportedError(
-            f"pixels of type {planes.dtype} cannot become a JPEG: keep_bytes=True keeps the file"
-        )
-    if planes.dtype == np.uint16:
-        planes = ((planes.astype(np.uint32) + 128) // 257).astype(np.uint8)
-    colour = planes[:3].transpose(1, 2, 0) if planes.shape[0] >= 3 else planes[0]
-    file = io.BytesIO()
-    try:
-        Image.fromarray(np.ascontiguousarray(colour)).save(
-            file, "JPEG", quality=100, subsampling=0, optimize=True
-        )
-    except (OSError, ValueError) as error:
-        raise UnsupportedError(f"cannot become a JPEG: {error}") from None
-    return file.getvalue()
-
-
-def decoded(data: bytes) -> DecodedImage:
-    """The pixels of a file.
-
-    Raises:
-        SourceError: it cannot be decoded.
-        UnsupportedError: something of it would be lost.
-    """
-    try:
-        from PIL import Image  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise UnsupportedError(_INSTALL) from None
-    if _deep_colour(data):
-        raise UnsupportedError(
-            "a PNG of 16 bits in several channels, of which Pillow would keep 8: keep_bytes=True keeps it"
-        )
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            frames = getattr(image, "n_frames", 1)
-            if frames != 1:
-                raise UnsupportedError(f"an image of {frames} frames: keep_bytes=True keeps the file")
-            return decoded_image(image)
-    except Error:
-        raise
-    except Exception as error:  # Pillow raises many kinds
-        raise SourceError(f"cannot be decoded: {brief(str(error), 200)}") from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import decimal
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from functools import cached_property
@@ -18,7 +19,8 @@ from .._arguments import shown
 from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
-from ._images import BYTES, NO_MASK, DecodedImage, File, as_jpeg, decoded, is_image, mask_of, media_of
+from ._decoding import SIDEWAYS, as_jpeg, by_pillow, decoded, header, orientation_of
+from ._images import BYTES, NO_MASK, DecodedImage, File, Header, is_image, is_kept_as, media_of
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
@@ -51,6 +53,7 @@ class Maker:
 
     def __init__(self, column: str, field: Field) -> None:
         self.column, self.field = column, field
+        self._remarks: Counter[str] = Counter()
 
     @property
     def beside(self) -> list[Field]:
@@ -59,7 +62,7 @@ class Maker:
 
     def notes(self) -> list[str]:
         """What the caller ought to know, at the end."""
-        return []
+        return [f"{remark}: {count:d}" for remark, count in self._remarks.items()]
 
     def accept(self, told: Told) -> None:
         """Refuses a column that differs from the first, by what its source says of it."""
@@ -112,13 +115,22 @@ class Numbers(Maker):
     def make(self, values: Column, wrong: Wrongs) -> Values:
         if isinstance(values, np.ndarray) and self.field.dtype != "utf8":
             return {self.field.name: self._array(values)}
-        images = [mask_of(value) if self.masks else value for value in values]
-        for row, (image, value) in enumerate(zip(images, values, strict=True)):
-            if isinstance(value, DecodedImage) and isinstance(image, str):
-                wrong.setdefault(row, Wrong(image, bad=True))
+        images = [self._image(row, value, wrong) for row, value in enumerate(values)]
         self.sizes = [one.pixels.shape[-2:] if isinstance(one, DecodedImage) else None for one in images]
         made = [None if value is None else self._one(value, row) for row, value in enumerate(images)]
         return {self.field.name: made}
+
+    def _image(self, row: int, value: Any, wrong: Wrongs) -> Any:
+        """Of an image, what is stored, by the rules of folders; any other value as it is."""
+        if not isinstance(value, DecodedImage) or (self.asked and not self.masks):
+            return value
+        try:
+            image = value.as_mask() if self.masks else value.fitted(str(self.field.dtype))
+        except Error as error:
+            wrong.setdefault(row, Wrong(str(error), bad=True))
+            return value
+        self._remarks.update(image.remarks)
+        return image
 
     def _array(self, values: np.ndarray) -> np.ndarray:
         if values.dtype.kind in "mM" and self.time is not None:
@@ -213,47 +225,81 @@ class Json(Maker):
             return ""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class OfFile:
+    """What is made of a file.
+
+    Attributes:
+        value: of the field.
+        shape: channels, height and width.
+        why: what is wrong with it.
+        orientation: that its pixels are left in.
+        remarks: what was done to it, and what it has that is not used.
+    """
+
+    value: Any
+    shape: tuple[int, ...] = (0, 0, 0)
+    why: str | None = None
+    orientation: int = 1
+    remarks: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Beside:
+    """Fields beside one of files; None: there is none.
+
+    Attributes:
+        paths: what the source calls them.
+        shapes: channels, height and width.
+        orientations: 1 ... 8.
+    """
+
+    paths: Field | None = None
+    shapes: Field | None = None
+    orientations: Field | None = None
+
+    def fields(self) -> list[Field]:
+        return [field for field in (self.paths, self.shapes, self.orientations) if field is not None]
+
+    def values(self, files: Iterable[Any], made: list[OfFile]) -> Values:
+        values: Values = {}
+        if self.paths is not None:
+            values[self.paths.name] = [getattr(file, "name", None) or "" for file in files]
+        if self.shapes is not None:
+            shapes = np.array([one.shape for one in made], np.uint32)
+            values[self.shapes.name] = shapes.reshape(-1, 3)
+        if self.orientations is not None:
+            values[self.orientations.name] = np.array([one.orientation for one in made], np.uint8)
+        return values
+
+
 class OfFiles(Numbers):
     """Of files; beside its field it may make others.
 
     Args:
-        paths: a field for what the source calls them; None: none.
-        shapes: a field for channels, height and width; None: none.
         outside: files that lie elsewhere may be read.
     """
 
-    def __init__(
-        self,
-        column: str,
-        field: Field,
-        paths: Field | None,
-        shapes: Field | None,
-        outside: bool,
-        pool: Executor,
-    ) -> None:
+    def __init__(self, column: str, field: Field, beside: Beside, outside: bool, pool: Executor) -> None:
         super().__init__(column, field)
-        self._paths, self._shapes, self._outside, self._pool = paths, shapes, outside, pool
+        self._beside, self._outside, self._pool = beside, outside, pool
 
     @property
     def beside(self) -> list[Field]:
-        return [field for field in (self._paths, self._shapes) if field is not None]
+        return self._beside.fields()
 
     def make(self, values: Column, wrong: Wrongs) -> Values:
         files = files_of(values)
         found = list(self._pool.map(self._read, files))
-        for row, (_, _, why) in enumerate(found):
-            if why is not None and row not in wrong:
-                wrong[row] = Wrong(why, bad=True)
-        self.sizes = [shape[1:] if shape[0] else None for _, shape, _ in found]
-        made: Values = {self.field.name: [value for value, _, _ in found]}
-        if self._paths is not None:
-            made[self._paths.name] = [getattr(file, "name", None) or "" for file in files]
-        if self._shapes is not None:
-            made[self._shapes.name] = np.array([shape for _, shape, _ in found], np.uint32).reshape(-1, 3)
-        return made
+        for row, one in enumerate(found):
+            if one.why is not None and row not in wrong:
+                wrong[row] = Wrong(one.why, bad=True)
+            if row not in wrong:
+                self._remarks.update(one.remarks)
+        self.sizes = [one.shape[1:] if one.shape[0] else None for one in found]
+        return {self.field.name: [one.value for one in found], **self._beside.values(files, found)}
 
-    def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
-        """The field's value of a file, channels, height and width, and what is wrong with it."""
+    def _read(self, value: Any) -> OfFile:
         raise NotImplementedError
 
 
@@ -263,63 +309,62 @@ class Files(OfFiles):
     Attributes:
         check: each JPEG is decoded, to see that it can be.
         recode: other images than JPEGs become such.
+        told: the source, or the caller, says what they are.
     """
 
     check = True
     recode = False
+    told = False
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._recoded: list[None] = []  # one for each; threads append
-
-    def notes(self) -> list[str]:
-        count = len(self._recoded)
-        return (
-            [f"images that are not JPEGs, re-encoded as JPEG at quality 100 (lossy): {count}"]
-            if count
-            else []
-        )
-
-    def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
-        none = (0, 0, 0)
+    def _read(self, value: Any) -> OfFile:
         try:
             data = bytes_of(value, self._outside)
+            media = media_of(data)
+            if not data and not (self.told and is_kept_as(media, self.field.media)):
+                return OfFile(data, why="is empty")
+            if self.recode and is_image(media) and media != "image/jpeg":
+                file = as_jpeg(data)
+                return OfFile(file.file, file.shape, remarks=file.remarks)
+            return self._kept(data, media)
         except Error as error:
-            return b"", none, str(error)
-        media = media_of(data)
-        if not data:
-            return data, none, "is empty"
-        if self.field.media in (BYTES, media) and media != "image/jpeg":
-            return data, none, None
-        if self.recode and is_image(media) and media != "image/jpeg":
-            return self._as_jpeg(data)
-        if self.field.media not in (BYTES, media):
-            what = "holds no file that is known" if media == BYTES else f"holds {media}"
-            return data, none, f"{what}, and the field keeps {self.field.media}"
-        try:
-            return data, _core.jpeg_check(data, self.check), None
-        except Error as error:
-            return data, none, str(error)
+            return OfFile(b"", why=str(error))
 
-    def _as_jpeg(self, data: bytes) -> tuple[Any, tuple[int, ...], str | None]:
-        try:
-            file = as_jpeg(decoded(data).pixels)
-            shape = _core.jpeg_check(file, False)
-        except Error as error:
-            return data, (0, 0, 0), str(error)
-        self._recoded.append(None)
-        return file, shape, None
+    def _kept(self, data: bytes, media: str) -> OfFile:
+        wanted = self.field.media
+        if wanted not in (BYTES, media) and not (self.told and is_kept_as(media, wanted)):
+            what = "holds no file that is known" if media == BYTES else f"holds {media}"
+            return OfFile(data, why=f"{what}, and the field keeps {wanted}")
+        if media != "image/jpeg" or (self.told and wanted != media):
+            return OfFile(data)
+        shape = _core.jpeg_check(data, self.check)
+        turned = self.recode and orientation_of(data) > 1
+        return OfFile(data, shape, remarks=(SIDEWAYS,) if turned else ())
 
 
 class Pixels(OfFiles):
-    """Files of images, decoded."""
+    """Files of images, decoded.
 
-    def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
-        image = image_of(value, self._outside, self.masks)
-        if not isinstance(image, DecodedImage):
-            return None, (0, 0, 0), image
-        shape = image.pixels.shape
-        return self._one(image, 0), shape if len(shape) == 3 else (1, *shape), None
+    Attributes:
+        upright: none of the first rows has an orientation, so there is no field for it.
+    """
+
+    upright = False
+
+    def notes(self) -> list[str]:
+        late = self._remarks[SIDEWAYS] if self.upright else 0
+        more = f"none of the first rows has an orientation, so none is stored of images that have one: {late}"
+        return super().notes() + ([more] if late else [])
+
+    def _read(self, value: Any) -> OfFile:
+        try:
+            image = image_of(value, self._outside, 16 if self.field.dtype == "u16" else 8, self.masks)
+            if image is None:
+                return OfFile(None)
+            image = image if self.masks else image.fitted(str(self.field.dtype))
+        except Error as error:
+            return OfFile(None, why=str(error))
+        shape = image.shape if len(image.shape) == 3 else (1, *image.shape)
+        return OfFile(self._one(image, 0), shape, None, image.orientation, image.remarks)
 
 
 def files_of(values: Column) -> list[Any]:
@@ -342,16 +387,31 @@ def bytes_of(value: Any, outside: bool) -> bytes:
     return value or b""
 
 
-def image_of(value: Any, outside: bool, mask: bool = False) -> DecodedImage | str | None:
-    """An image, decoded, or a mask; or why it cannot be."""
+def _file_of_image(value: Any, outside: bool) -> bytes:
+    data = bytes_of(value, outside)
+    if not data:
+        raise SourceError("is empty")
+    return data
+
+
+def image_of(value: Any, outside: bool, bits: int, mask: bool) -> DecodedImage | None:
+    """An image, decoded, or a mask; None: it is missing."""
     if value is None or isinstance(value, DecodedImage):
-        return mask_of(value) if mask else value
+        return value.as_mask() if value is not None and mask else value
+    data = _file_of_image(value, outside)
+    if not mask:
+        return decoded(data, bits)
+    if media_of(data) == "image/jpeg":
+        raise SourceError(NO_MASK)
+    image = by_pillow(data, "masks")
+    return dataclasses.replace(image.as_mask(), remarks=image.remarks)
+
+
+def header_of(value: Any, outside: bool, mask: bool) -> Header | DecodedImage | str | None:
+    """What an image is; or why it cannot be told."""
     try:
-        data = bytes_of(value, outside)
-        if not data:
-            return "is empty"
-        if mask and media_of(data) == "image/jpeg":
-            return NO_MASK
-        return mask_of(decoded(data)) if mask else decoded(data)
+        if mask or value is None or isinstance(value, DecodedImage):
+            return image_of(value, outside, 8, mask)
+        return header(_file_of_image(value, outside))
     except Error as error:
         return str(error)
