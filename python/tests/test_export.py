@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,49 @@ def test_the_same_content_again(db: Path, tmp_path: Path) -> None:
     }.items()
     columns = pq.read_schema(tmp_path / "x.parquet").names
     assert columns[0] == "image" and "path" not in columns and columns[-1] == "split"
+
+
+OF_EACH_TYPE = {
+    "application/json": [b"{}", b"", b'{"n": 1}'],
+    "text/plain": [b"caption", b"BM, as a text may begin", b""],
+    "audio/mpeg": [b"\xff\xfb\x90", b"ID3", b"\0"],
+    "video/quicktime": [b"\0\0\0\x14ftypqt  ", b"moov", b"mdat"],
+    "application/octet-stream": [b"\xff\xd8\xff, and no JPEG", b"fLaC", b""],
+}
+
+
+@pytest.mark.parametrize("media", OF_EACH_TYPE)
+def test_files_of_all_types_come_back(media: str, tmp_path: Path) -> None:
+    """Whatever they begin with: of most types, that tells nothing."""
+    with apldata.Writer(tmp_path / "db", [apldata.Field("f", "u8", media=media)]) as writer:
+        writer.extend(f=OF_EACH_TYPE[media])
+    apldata.export(tmp_path / "db", tmp_path / "x.parquet")
+    apldata.convert(tmp_path / "x.parquet", tmp_path / "again")
+    before, after = apldata.Store(tmp_path / "db"), apldata.Store(tmp_path / "again")
+    assert after.content_digest == before.content_digest and after.schema["f"].media == media
+    assert [record["f"].tobytes() for record in after] == OF_EACH_TYPE[media]
+
+
+def test_a_webdataset_with_json_comes_back(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "train-0.tar", "w") as archive:
+        for n in range(3):
+            for ending, data in (("jpg", jpeg()), ("json", b'{"n": %d}' % n), ("txt", b"a")):
+                member = tarfile.TarInfo(f"{n}.{ending}")
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+    apldata.ingest(tmp_path / "train-0.tar", tmp_path / "db")
+    apldata.export(tmp_path / "db", tmp_path / "x.parquet")
+    apldata.convert(tmp_path / "x.parquet", tmp_path / "again")
+    before, after = apldata.Store(tmp_path / "db"), apldata.Store(tmp_path / "again")
+    assert before.schema["json"].media == "application/json"
+    assert after.content_digest == before.content_digest
+
+
+def test_files_of_another_type_than_told_are_refused(tmp_path: Path) -> None:
+    for media, data in (("image/png", b"GIF89a"), ("image/png", b"text"), ("audio/flac", b"OggS")):
+        with pytest.raises(apldata.SourceError, match=rf"row 0, column f: holds .*keeps {media}"):
+            types = {"f": apldata.Field("f", "u8", media=media)}
+            apldata.convert([{"f": data}], tmp_path / "db", types=types)
 
 
 def test_one_split(db: Path, tmp_path: Path) -> None:
