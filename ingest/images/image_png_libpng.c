@@ -3,6 +3,7 @@
 
 #include "exif.h"
 #include "image_kinds.h"
+#include "png_chunks.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -136,6 +137,7 @@ apl_status image_libpng_read(const uint8_t *bytes, size_t size, struct image_inf
     f.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &f, hear_png, hear_png_warning);
     f.info = f.png ? png_create_info_struct(f.png) : NULL;
     apl_status status = f.info ? read_by_libpng(&f, size, info, samples, err) : fail_nomem(err);
+    info->more = png_has_frames(bytes, size);
     png_destroy_read_struct(&f.png, &f.info, NULL);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "exif.h"
 #include "image_kinds.h"
+#include "png_chunks.h"
 #include "png_plain.h"
 
 #include <spng.h>
@@ -24,21 +25,6 @@ static apl_status png_failed(int code, apl_error *err)
     if (code == SPNG_EMEM)
         return fail_nomem(err);
     return fail(err, APL_E_CORRUPT, "PNG: %s", spng_strerror(code));
-}
-
-/* Is the last chunk there to its last byte? libspng does not ask. */
-static bool has_end(const uint8_t *bytes, size_t size)
-{
-    struct cursor c = cursor_over(bytes, size);
-    cursor_take(&c, 8);
-    for (;;) {
-        size_t length = cursor_u32be(&c);
-        const uint8_t *kind = cursor_take(&c, 4);
-        if (!kind || !cursor_take(&c, length + 4))
-            return false;
-        if (memcmp(kind, "IEND", 4) == 0)
-            return true;
-    }
 }
 
 /* Indices and levels of grey as they lie in the file. Nothing is to become alpha: transparency says nothing of numbers. */
@@ -131,7 +117,7 @@ static apl_status read_png(spng_ctx *c, const uint8_t *bytes, size_t size, struc
                            struct raster *samples, apl_error *err)
 {
     struct png_form form;
-    if (samples && !has_end(bytes, size))
+    if (samples && !png_has_end(bytes, size)) /* libspng does not ask */
         return fail(err, APL_E_CORRUPT, "PNG: ends early");
     int code = spng_set_crc_action(c, SPNG_CRC_ERROR, SPNG_CRC_ERROR);
     code = code ? code : spng_set_image_limits(c, INT32_MAX, INT32_MAX);
@@ -146,6 +132,7 @@ static apl_status read_png(spng_ctx *c, const uint8_t *bytes, size_t size, struc
             TRY(decode_png(c, &form, samples, err));
     }
     take_orientation(c, info);
+    info->more = png_has_frames(bytes, size);
     return APL_OK;
 }
 

@@ -266,11 +266,13 @@ def test_what_is_lost_among_jpegs_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_of_animations_the_first_frame_is_stored(tmp_path: Path) -> None:
-    frames = [Image.fromarray(drawn(width=5)) for _ in range(3)]
+@pytest.mark.parametrize("kind", ["GIF", "PNG"])
+def test_of_animations_the_first_frame_is_stored(kind: str, tmp_path: Path) -> None:
+    frames = [Image.fromarray(np.roll(drawn(), k)) for k in range(3)]
     out = io.BytesIO()
-    frames[0].save(out, "GIF", save_all=True, append_images=[f.rotate(90 * i) for i, f in enumerate(frames)])
-    store, notes = both({"0.gif": out.getvalue()}, tmp_path)
+    frames[0].save(out, kind, save_all=True, append_images=frames[1:])
+    assert Image.open(out).n_frames == 3
+    store, notes = both({f"0.{kind}".lower(): out.getvalue()}, tmp_path)
     assert notes == ["images of several frames or pages, only the first of which was stored: 1"]
     assert np.array_equal(store[0]["image"], planes(np.asarray(Image.open(out).convert("RGB"))))
 
