@@ -367,19 +367,49 @@ Test(photos, placements_are_not_for_files)
     drop_store(s);
 }
 
-/* Images of one size are resized if they have 1 or 3 channels. */
-Test(photos, images_of_many_channels_are_not_resized)
+/* One image of 6 x 5 pixels, in a field of that shape. */
+static apl_store *make_image_of(int64_t channels, const int64_t shape[3])
 {
-    static const int64_t shape[3] = {4, 6, 5};
     static const uint8_t image[4 * 6 * 5];
+    const int64_t own[3] = {channels, 6, 5};
+    bool varies = shape[0] < 0 || shape[1] < 0 || shape[2] < 0;
+    apl_writer_options o = APL_WRITER_OPTIONS_INIT;
     apl_writer *w;
-    OK(apl_writer_open(fx_path("four"), NULL, &w, &fx_err));
+    o.replace = 1;
+    OK(apl_writer_open(fx_path("channels"), &o, &w, &fx_err));
     OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, shape, &fx_err));
     OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
-    OK(apl_writer_append(w, &(apl_value){image, NULL}, &fx_err));
+    OK(apl_writer_append(w, &(apl_value){image, varies ? own : NULL}, &fx_err));
     OK(apl_writer_commit(w, &fx_err));
     apl_writer_close(w);
-    apl_store *s = fx_open(fx_path("four"));
+    return fx_open(fx_path("channels"));
+}
+
+/* Images are resized if they have 1 or 3 channels. */
+Test(photos, images_of_many_channels_are_not_resized)
+{
+    apl_store *s = make_image_of(4, (const int64_t[]){4, 6, 5});
     refused(s, random_crop(), "images of 4 channels cannot be resized, only those of 1 or 3");
     apl_store_close(s);
+}
+
+/* Of bands, the last was left out as if it were alpha, of two the second. */
+Test(photos, bands_of_any_size_are_not_taken_for_alpha)
+{
+    apl_transform crop = random_crop();
+    crop.sizing = APL_SIZING_NONE;
+    crop.area[0] = crop.area[1] = crop.ratio[0] = crop.ratio[1] = 0;
+    for (int64_t channels = 2; channels <= 4; channels += 2) {
+        static const char *const says[] = {
+            "images of 2 channels and of any size cannot be transformed, only those of 1 or 3; where",
+            "images of 4 channels and of any size cannot be transformed, only those of 1 or 3; where"};
+        apl_store *s = make_image_of(channels, (const int64_t[]){channels, -1, -1});
+        refused(s, random_crop(), says[channels == 4]);
+        refused(s, crop, says[channels == 4]);
+        apl_store_close(s);
+        s = make_image_of(channels, (const int64_t[]){-1, -1, -1});
+        apl_transform t = random_crop();
+        OK(apl_transform_complete(s, NULL, &t, &fx_err));
+        apl_store_close(s);
+    }
 }

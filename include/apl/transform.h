@@ -92,8 +92,8 @@ typedef struct apl_transform {
     /*
      * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have
      * any size; they become u8 {3, H, W} (grey is repeated, alpha dropped) of crop_height x crop_width pixels, which
-     * must be given unless both sides are resized. Images of one size can be resized too, if they have 1 or 3
-     * channels. Resizing is antialiased bilinear, as in torchvision and Pillow. No more of a JPEG file is decoded
+     * must be given unless both sides are resized. Fields {2, *, *} and {4, *, *} are refused: their channels may be no
+     * alpha. Images of one size can be resized too, if they have 1 or 3 channels. Resizing is antialiased bilinear, as in torchvision and Pillow. No more of a JPEG file is decoded
      * than the crop needs.
      */
     apl_sizing sizing;

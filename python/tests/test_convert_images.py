@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import apldata
+from apldata.transforms import RandomResizedCrop
 
 Image = pytest.importorskip("PIL.Image")
 FILES = Path(__file__).resolve().parents[2] / "tests/images.tar.xz"
@@ -264,6 +265,27 @@ def test_what_is_lost_among_jpegs_is_told(tmp_path: Path) -> None:
         "images that their EXIF says to turn, which was not done: 3",
         "images whose alpha was left out: 2",
     ]
+
+
+def test_bands_are_no_alpha(tmp_path: Path) -> None:
+    """Loaders drop the alpha of images, and refuse what would drop a band."""
+    crop = [RandomResizedCrop(6)]
+    images = [{"image": Image.fromarray(drawn(4, width=width))} for width in (13, 14)]
+    notes_of(lambda: apldata.convert(images, tmp_path / "alpha"))
+    assert apldata.Store(tmp_path / "alpha").schema["image"].type == "u8[-1,9,-1]"
+    (batch,) = apldata.Loader(tmp_path / "alpha", batch_size=2, transforms=crop)
+    assert batch["image"].shape == (2, 3, 6, 6)
+    for channels in (2, 4):
+        with apldata.Writer(
+            tmp_path / "bands", {"image": ("u8", (channels, -1, -1))}, replace=True
+        ) as writer:
+            writer.append(image=planes(drawn(channels)))
+        with pytest.raises(
+            apldata.InvalidError, match=rf"field image: images of {channels} channels and of any"
+        ):
+            apldata.Loader(tmp_path / "bands", batch_size=1, transforms=crop)
+        (batch,) = apldata.Loader(tmp_path / "bands", batch_size=1)
+        assert np.array_equal(batch["image"][0], planes(drawn(channels)))
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG"])

@@ -64,16 +64,33 @@ static apl_status check_unused(const apl_field *f, const apl_transform *t, apl_e
     return APL_OK;
 }
 
+/* Is made of colours or grey? Where each image has channels of its own, a second or fourth is alpha, which is dropped; where all
+ * have 2 or 4, these may be bands that mean something. */
+static apl_status check_channels_made(const apl_field *f, const apl_transform *t, apl_error *err)
+{
+    bool varying = is_varying_image(f);
+    int64_t channels = varying ? f->shape[0] : image_shape(f).channels;
+    if (channels < 0 || channels == 1 || channels == 3)
+        return APL_OK;
+    if (varying)
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: images of %lld channels and of any size cannot be transformed, only those of 1 "
+            "or 3; where the last is alpha, which is dropped, the field must be u8[*,*,*]",
+            f->name, (long long)channels);
+    return fail(err, APL_E_INVALID, "field %s: images of %lld channels cannot be %s, only those of 1 or 3",
+                f->name, (long long)channels,
+                t->sizing != APL_SIZING_NONE ? "resized" : "padded in other ways than crops pad them");
+}
+
 static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *err)
 {
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
-    if (photo_transform_makes(f, t) && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
-        return fail(err, APL_E_INVALID, "field %s: images of %u channels cannot be %s, only those of 1 or 3",
-                    f->name, shape.channels,
-                    t->sizing != APL_SIZING_NONE ? "resized" : "padded in other ways than crops pad them");
-    if (photo_transform_makes(f, t))
+    if (photo_transform_makes(f, t)) {
+        TRY(check_channels_made(f, t, err));
         return photo_transform_check(f, t, err);
+    }
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
     t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
     if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||

@@ -86,8 +86,10 @@ def _of_images(values: list[Any]) -> Told:
     shapes = {value.shape for value in values}
     if len(shapes) > 1:
         shapes = {shape if len(shape) == 3 else (1, *shape) for shape in shapes}
-    told = _of_dtype(dtypes.pop())
-    return Told(told.dtype, _shape(shapes), refused=told.refused)
+    told, shape = _of_dtype(dtypes.pop()), _shape(shapes)
+    if shape and -1 in shape[1:] and shape[0] in (2, 4):  # alpha, and not bands, of which loaders drop none
+        shape = (-1, *shape[1:])
+    return Told(told.dtype, shape, refused=told.refused)
 
 
 def _of_numbers(values: list[Any], kinds: set[str]) -> Told:
