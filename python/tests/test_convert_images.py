@@ -299,6 +299,18 @@ def test_of_animations_the_first_frame_is_stored(kind: str, tmp_path: Path) -> N
     assert np.array_equal(store[0]["image"], planes(np.asarray(Image.open(out).convert("RGB"))))
 
 
+@pytest.mark.parametrize("most", [15, 200, 1023, 4095, 65535])
+def test_samples_of_pgms_are_fractions_of_their_maximum(most: int, tmp_path: Path) -> None:
+    """So they are scaled, rounded, as by Pillow, and none become equal."""
+    bits, values = 8 if most < 256 else 16, np.arange(most + 1)
+    samples = values.astype("u1" if bits == 8 else ">u2").tobytes()
+    store, notes = both({"0.pgm": b"P5 %d 1 %d\n" % (most + 1, most) + samples}, tmp_path)
+    image = store[0]["image"]
+    assert image.dtype == f"u{bits // 8}" and not notes
+    assert np.array_equal(image[0, 0], (2 * values * (2**bits - 1) + most) // (2 * most))
+    assert len(set(image[0, 0].tolist())) == most + 1
+
+
 def test_pgms_and_ppms_are_images(tmp_path: Path) -> None:
     store, _ = both({"0.ppm": saved(drawn(), "PPM"), "1.pgm": saved(drawn(1), "PPM")}, tmp_path / "files")
     assert np.array_equal(store[0]["image"], planes(drawn()))
