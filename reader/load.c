@@ -45,6 +45,7 @@ apl_status worker_init(struct worker *w, apl_error *err)
            records = largest_records(r);
     if (!r->spec.options.ids_only)
         TRY(block_coder_init(&w->bc, err));
+    w->bc.announces = true;
     w->rows = calloc(records, sizeof *w->rows);
     w->sources = calloc(n, sizeof *w->sources);
     w->placements = calloc(n, sizeof *w->placements);

@@ -37,6 +37,7 @@ struct block_coder {
     struct buffer value;     /* of a kept column, as it is stored */
     struct transcoder *jpeg; /* NULL, until it is needed */
     bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
+    bool announces; /* what it takes has been asked for by store_ahead(), and so will be what comes next */
     bool takes_colours;     /* of indexed values that are decoded, for statistics */
     struct buffer *colours; /* where those of the column go that is being decoded, or NULL */
     /* What the bytes of the block that was taken last belong to, if they need it kept, and how to release that. */

@@ -309,7 +309,15 @@ static void end_attempt(struct set *set, uint32_t shard)
     pthread_cond_broadcast(&attempt_ended);
 }
 
-apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err)
+/* What is done with a shard that has been opened, before any other thread can take it. */
+struct on_open {
+    void (*run)(void *what, apl_store *shard, uint64_t own);
+    void *what;
+    uint64_t own;
+};
+
+static apl_status take_shard(const apl_store *store, uint32_t shard, const struct on_open *then,
+                             apl_store **taken, apl_error *err)
 {
     struct set *set = store->set;
     apl_store *opened, *evicted = NULL;
@@ -319,6 +327,8 @@ apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, a
     if (*taken)
         return APL_OK;
     apl_status status = open_shard(store, shard, &opened, err);
+    if (status == APL_OK && then)
+        then->run(then->what, opened, then->own);
     lock_sets();
     if (status == APL_OK && !(*taken = find_open(set, shard))) /* another thread may have been faster */
         keep_open(set, shard, opened, &evicted);
@@ -331,6 +341,22 @@ apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, a
         *taken = opened;
     store_release_file(evicted);
     return APL_OK;
+}
+
+apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err)
+{
+    return take_shard(store, shard, NULL, taken, err);
+}
+
+void set_open_ahead(const apl_store *store, uint64_t number,
+                    void (*run)(void *what, apl_store *shard, uint64_t own), void *what)
+{
+    apl_store *taken;
+    apl_error error;
+    const struct run *r = set_list_run(&store->set->list, number);
+    const struct on_open then = {run, what, r->own_block + (number - r->first_block)};
+    if (take_shard(store, r->shard, &then, &taken, &error) == APL_OK)
+        store_release_file(taken);
 }
 
 apl_store *set_find_open(const apl_store *store, uint64_t number, uint64_t *own, bool *asked)

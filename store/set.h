@@ -38,6 +38,11 @@ const struct set_list *set_list_of(const struct set *set);
  * records it has been robbed: see set_shard_error(). */
 apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err);
 
+/* Opens the shard that has block `number`, which is `own` there, and calls run() before any other thread can take it; not if it is open by
+ * then, or cannot be opened. */
+void set_open_ahead(const apl_store *store, uint64_t number,
+                    void (*run)(void *what, apl_store *shard, uint64_t own), void *what);
+
 /* The shard that has block `number`, if it is open, and the block's number there; the caller has a reference. Else NULL, and *asked
  * says whether this has been asked before, of a shard that is not open yet. */
 apl_store *set_find_open(const apl_store *store, uint64_t number, uint64_t *own, bool *asked);

@@ -73,24 +73,18 @@ struct errand {
     uint64_t number, fields, again;
 };
 
-/* Opens the shard; if it cannot be, those who need it find out. */
-static void open_shard_ahead(const struct errand *e)
+/* If the shard is open by now, a thread may be reading the block without having asked for it: it would be fetched twice. */
+static void ask_at_once(void *what, apl_store *shard, uint64_t own)
 {
-    const struct run *run;
-    apl_store *shard;
-    uint64_t own;
-    apl_error error;
-    if (set_take_block(e->store, e->number, &shard, &own, &run, &error) != APL_OK)
-        return;
+    const struct errand *e = what;
     (void)store_ahead(shard, own, e->fields, e->again);
-    store_release_file(shard);
 }
 
 static void run_errand(void *what)
 {
     struct errand *e = what;
     if (e->store->set)
-        open_shard_ahead(e);
+        set_open_ahead(e->store, e->number, ask_at_once, e); /* if it fails, those who need it find out */
     else
         look_into_block(e->store, e->number, e->fields, e->again);
     store_release(e->store);

@@ -62,16 +62,18 @@ static apl_status take_here(const struct place *at, struct block_coder *bc, stru
     return check_is_due(at->store, at->number, view, err);
 }
 
-/* Whole blocks that are taken one after another go on like that: the next ones are fetched meanwhile. */
+/* Whole blocks that are taken one after another go on like that: the next ones are fetched meanwhile. Where there are few, any two are
+ * near each other; so what is near depends on how many there are. */
 #define NEAR   8u
+#define SPREAD 16u
 #define IN_ROW 4u
 #define AHEAD  16u
 static void look_ahead(const struct place *at)
 {
     apl_store *s = (apl_store *)at->store;
-    uint64_t count = s->lmdb.count - 1,
+    uint64_t count = s->lmdb.count - 1, near = count < NEAR * SPREAD ? count / SPREAD + 1 : NEAR,
              before = atomic_exchange_explicit(&s->last, at->number, memory_order_relaxed);
-    if (at->number + NEAR < before || at->number > before + NEAR) {
+    if (at->number + near < before || at->number > before + near) {
         atomic_store_explicit(&s->in_a_row, 0, memory_order_relaxed);
         return;
     }
@@ -92,7 +94,8 @@ static apl_status take_elsewhere(const struct place *at, struct block_coder *bc,
                                  apl_error *err)
 {
     const struct schema *schema = &at->store->manifest.schema;
-    look_ahead(at);
+    if (!bc->announces)
+        look_ahead(at);
     apl_status status = take_here(at, bc, view, err);
     if (status == APL_OK)
         status = block_check_coded(bc, schema, view, err);

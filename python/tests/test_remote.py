@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -356,6 +357,27 @@ def test_a_set_at_a_url(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "set/b c")
         with pytest.raises(CorruptError, match=r"shard b c \(records 100 to 199\): .*b%20c"):
             read(s.url + "/set")
+
+
+@pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
+def test_blocks_of_a_set_of_small_shards_are_fetched_once(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    shards = [tmp_path / "set" / f"s{i}" for i in range(12)]
+    shards[0].parent.mkdir()
+    for path in shards:
+        with apldata.Writer(path, [apldata.Field("x", "u8", (512,))], block_records=64) as w:
+            w.begin("train")
+            w.extend(x=random.integers(0, 256, (64 * 12, 512), "u1"))
+    subprocess.run([COMMAND, "join", *shards, "-o", tmp_path / "set"], check=True)
+    with (
+        serving(tmp_path) as s,
+        Store(s.url + "/set") as store,
+        Loader(store, batch_size=64, seed=1) as loader,
+    ):
+        assert sum(batch.rows for batch in loader) == 64 * 12 * 12
+        for path in {path for path, _, _ in s.log if path.endswith("data.mdb")}:
+            blocks = sorted((a, b) for p, a, b in s.log if p == path and a > 0 and b - a >= 512 * 64)
+            assert all(before[1] <= after[0] for before, after in itertools.pairwise(blocks)), path
 
 
 def test_a_child_reads_what_its_parent_has_opened(url: str, store_path: str) -> None:
