@@ -2,6 +2,7 @@
 #include "ahead.h"
 #include "aws.h"
 #include "remote.h"
+#include "reply.h"
 #include "shell.h"
 
 #include <criterion/criterion.h>
@@ -204,6 +205,28 @@ Test(remote, passes)
     remote_release(r);
 }
 
+Test(remote, headers)
+{
+    static const char *const plain[] = {"", "identity", "aws-chunked", "gzipped, brr"},
+                             *const compressed[] = {"gzip", "GZip", "aws-chunked, zstd", "br,identity"};
+    struct reply r = {0};
+    for (size_t i = 0; i < 4; i++)
+        reply_take_header(&r, "Content-Encoding", plain[i]);
+    cr_expect_not(r.encoded);
+    for (size_t i = 0; i < 4; i++) {
+        r.encoded = false;
+        reply_take_header(&r, "content-encoding", compressed[i]);
+        cr_expect(r.encoded, "%s", compressed[i]);
+    }
+    reply_take_header(&r, "Content-Range", "bytes 7-9/10");
+    reply_take_header(&r, "last-modified", "today");
+    reply_take_header(&r, "ETag", "\"x\"");
+    reply_take_header(&r, "Last-Modified", "yesterday");
+    reply_take_header(&r, "Retry-After", "3");
+    cr_expect(r.ranged && r.first == 7 && r.last == 9 && r.total == 10 && r.has_etag && r.wait_s == 3);
+    cr_expect_str_eq(r.validator, "\"x\"");
+}
+
 Test(remote, lasts)
 {
     struct remote *r = open_fake();
@@ -221,6 +244,12 @@ Test(remote, lasts)
         {{.status = 418}, APL_E_IO, "HTTP 418"},
         {{.status = 302}, APL_E_IO, "not where to go"},
         {{.status = 200, .length = SIZE}, APL_E_IO, "does not send ranges"},
+        {{.status = 206, .ranged = true, .first = 300000, .last = 300999, .total = SIZE, .encoded = true},
+         APL_E_IO,
+         "the bytes come compressed (Content-Encoding)"},
+        {{.status = 206, .ranged = true, .first = 300000, .last = 300999, .total = SIZE, .too_long = true},
+         APL_E_IO,
+         "the server sent more bytes than were asked for"},
         {{.status = 206, .ranged = true, .first = 300000, .last = 300999, .total = SIZE + 1},
          APL_E_MISMATCH,
          "replaced"},

@@ -90,12 +90,16 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def send_range(self, first: int, end: int, sent: bytes | None = None) -> None:
+    def send_range(
+        self, first: int, end: int, sent: bytes | None = None, length: int | None = None, **headers: str
+    ) -> None:
         """Bytes first ... end-1; or `sent`, which says it is those."""
         self.send_response(206)
         self.send_header("Content-Range", f"bytes {first}-{end - 1}/{self.size}")
         self.send_header("ETag", self.etag())
-        self.send_header("Content-Length", str(end - first))
+        self.send_header("Content-Length", str(end - first if length is None else length))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(self.read(first, end) if sent is None else sent)
 

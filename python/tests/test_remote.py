@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import os
 import shutil
@@ -98,7 +99,19 @@ def wrong_bytes(handler: Handler, first: int, end: int) -> None:
     handler.send_range(first, end, bytes(body))
 
 
+def too_long(handler: Handler, first: int, end: int) -> None:
+    body = handler.read(first, end) + b"more"
+    handler.send_range(first, end, body, len(body))
+
+
+def compressed(handler: Handler, first: int, end: int) -> None:
+    assert handler.headers["Accept-Encoding"] == "identity"
+    body = gzip.compress(handler.read(first, end))
+    handler.send_range(first, end, body, len(body), Content_Encoding="gzip")
+
+
 PASSING = {
+    "too long": too_long,
     "429": status(429, Retry_After="1"),
     "500": status(500),
     "502": status(502),
@@ -175,6 +188,23 @@ def test_what_does_not_pass_is_an_error_in_time(
         with pytest.raises(StorageError, match=r"gave up after \d+ tries: the server answered HTTP 503"):
             store[0]
     assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (compressed, r"the bytes come compressed \(Content-Encoding\)"),
+        (too_long, r"gave up after \d+ tries: the server sent more bytes than were asked for"),
+    ],
+)
+def test_answers_of_other_bytes_are_named(
+    url: str, server: Server, monkeypatch: pytest.MonkeyPatch, fault: Any, message: str
+) -> None:
+    monkeypatch.setenv("APL_REMOTE_TIMEOUT", "2")
+    with Store(url) as store:
+        server.fault = repeat(fault, -1)
+        with pytest.raises(StorageError, match=message):
+            store[0]
 
 
 @pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")

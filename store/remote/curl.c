@@ -1,7 +1,7 @@
 /* Requests by libcurl, which is loaded when the first is made: a program that reads files of its own machine neither needs nor
  * loads it. Threads take a handle each from a pool; a handle keeps its connections. After fork() a child begins with an empty pool,
  * since connections cannot be shared. */
-#include "transport.h"
+#include "reply.h"
 
 #ifdef HAVE_CURL
 #include <ctype.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MOST_HANDLES 64u
 #define CONNECT_MS   10000L
@@ -119,40 +118,6 @@ struct transfer {
     bool unwanted; /* the body is of no use, and was cut off */
 };
 
-static void read_content_range(const char *value, struct reply *r)
-{
-    unsigned long long first, last, total;
-    int n = sscanf(value, "bytes %llu-%llu/%llu", &first, &last, &total);
-    if (n < 2 || last < first)
-        return;
-    r->ranged = true;
-    r->first = first;
-    r->last = last;
-    r->total = n == 3 ? total : 0;
-}
-
-static void keep_validator(struct reply *r, const char *value, bool etag)
-{
-    if ((r->has_etag && !etag) || strlen(value) >= sizeof r->validator)
-        return;
-    r->has_etag = etag;
-    snprintf(r->validator, sizeof r->validator, "%s", value);
-}
-
-static void take_header(struct reply *r, const char *name, const char *value)
-{
-    if (strcasecmp(name, "content-range") == 0)
-        read_content_range(value, r);
-    else if (strcasecmp(name, "content-length") == 0)
-        r->length = strtoull(value, NULL, 10);
-    else if (strcasecmp(name, "etag") == 0)
-        keep_validator(r, value, true);
-    else if (strcasecmp(name, "last-modified") == 0)
-        keep_validator(r, value, false);
-    else if (strcasecmp(name, "retry-after") == 0)
-        r->wait_s = (unsigned)strtoul(value, NULL, 10);
-}
-
 /* Each answer starts over: one may come before the one that counts, such as a proxy's. */
 static void begin_answer(struct reply *r, const char *line)
 {
@@ -174,7 +139,7 @@ static size_t on_header(char *bytes, size_t one, size_t n, void *user)
         begin_answer(t->reply, line);
     } else if (colon) {
         *colon++ = 0;
-        take_header(t->reply, line, colon + strspn(colon, " \t"));
+        reply_take_header(t->reply, line, colon + strspn(colon, " \t"));
     }
     return size;
 }
@@ -183,6 +148,8 @@ static size_t on_header(char *bytes, size_t one, size_t n, void *user)
 static bool is_asked_for(const struct transfer *t)
 {
     const struct reply *r = t->reply;
+    if (r->encoded)
+        return false;
     if (r->status == 206)
         return r->ranged && r->first == t->request->first;
     return r->status == 200 && t->request->first == 0 && r->length && r->length <= t->request->bytes;
@@ -195,7 +162,7 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *user)
     /* is_asked_for() is asked of each part again; it is a few comparisons */
     if (is_asked_for(t)) {
         if (size > t->request->bytes - t->reply->got) {
-            t->unwanted = true;
+            t->unwanted = t->reply->too_long = true;
             return 0;
         }
         memcpy(t->request->to + t->reply->got, bytes, size);
@@ -335,7 +302,8 @@ static bool prepare_request(CURL *h, struct transfer *t, struct curl_slist **hea
     snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)q->first,
              (unsigned long long)(q->first + q->bytes - 1));
     if (!set_manners(h, q) || !set_callbacks(h, t) || !set_signing(h, q, headers) ||
-        (q->if_match && !add_header(headers, "If-Match", q->if_match)))
+        (q->if_match && !add_header(headers, "If-Match", q->if_match)) ||
+        (!q->sign && !add_header(headers, "Accept-Encoding", "identity"))) /* a proxy may change it */
         return false;
     set_trust(h);
     return set_text(h, CURLOPT_URL, q->url) && set_text(h, CURLOPT_RANGE, range) &&

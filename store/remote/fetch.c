@@ -142,7 +142,12 @@ static apl_status take_bytes(struct fetching *f, const struct reply *r, bool *wr
 {
     uint64_t first = f->offset + f->done, end = f->offset + f->n;
     bool fits = r->status == 200 && first == 0 && r->length && r->length <= f->n;
-    *wrong = false;
+    *wrong = r->encoded;
+    if (r->encoded)
+        return fail(
+            err, APL_E_IO,
+            "the bytes come compressed (Content-Encoding), which was not asked for, from the server or a "
+            "proxy");
     if (r->status == 206 && (!r->ranged || r->first != first || r->last >= end)) {
         *wrong = true;
         return fail(err, APL_E_IO, "the server sent bytes %llu to %llu where %llu to %llu were asked for",
@@ -235,8 +240,10 @@ static apl_status judge(struct fetching *f, struct reply *r, const struct aws_ke
     apl_status status = take_bytes(f, r, &wrong, err);
     if (status != APL_OK)
         return wrong && ++f->few < FEW_TRIES ? again(f, r, status, err) : status;
-    return f->done < f->n && r->got == 0 ? again(f, r, fail(err, APL_E_IO, "the server sent nothing"), err)
-                                         : APL_OK;
+    if (f->done == f->n || r->got)
+        return APL_OK;
+    const char *what = r->too_long ? "more bytes than were asked for" : "nothing";
+    return again(f, r, fail(err, APL_E_IO, "the server sent %s", what), err);
 }
 
 /* After how long a silence a connection is given up, and another made. */

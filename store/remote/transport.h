@@ -41,6 +41,8 @@ struct reply {
     uint64_t first, last, total; /* of Content-Range, if `ranged`; an unknown total is 0 */
     uint64_t length;             /* of Content-Length, if that came; else 0 */
     uint64_t got;    /* bytes at `to`: those of a 206 of the wanted beginning, or of a 200 that fits */
+    bool encoded;    /* by Content-Encoding: the bytes are not those of the object */
+    bool too_long;   /* there were more bytes than were asked for, and some are not at `to` */
     unsigned wait_s; /* Retry-After */
     char validator
         [VALIDATOR_BYTES]; /* the ETag, with its quotes; or, without one, when it was last modified; or "" */
