@@ -351,6 +351,8 @@ apl_status check_splits(apl_store *store, const struct check_options *o, struct 
     if (status == APL_OK)
         status = begin(&c, err);
     if (status == APL_OK)
+        status = repeats_find(store, o->names, o->count, report->splits.equal, c.seen, &report->repeats, err);
+    if (status == APL_OK)
         status = list_pairs(&c, err);
     if (status == APL_OK)
         status = weigh_all(&c, err);
@@ -365,6 +367,7 @@ apl_status check_splits(apl_store *store, const struct check_options *o, struct 
 void check_report_free(struct check_report *r)
 {
     splits_report_free(&r->splits);
+    repeats_free(&r->repeats);
     for (size_t i = 0; i < r->balance_count; i++)
         free(r->balances[i].classes);
     for (size_t i = 0; i < r->pair_count; i++)

@@ -3,6 +3,7 @@
 #define CHECK_H
 
 #include "near.h"
+#include "repeats.h"
 #include "store_splits.h"
 
 struct check_options {
@@ -55,12 +56,13 @@ struct check_report {
         own_pairs; /* of the source's splits; if there are many, `pairs` has those alone that share something */
     uint64_t more;      /* that share something, and are too many to list */
     bool more_at_least; /* there may be still more */
-    int image_field;    /* -1: near-duplicates were not looked for */
+    struct repeats_report repeats; /* of the splits that were named, or of the source's */
+    int image_field;               /* -1: near-duplicates were not looked for */
     uint64_t images;    /* that the store has */
 };
 
 /* How much of it speaks against the splits: hypotheses that are rejected, files that cannot be used, pairs that share records,
- * inputs or groups. Intervals and near-duplicates are reported, not tested. */
+ * inputs or groups. Intervals, near-duplicates and repeated inputs are reported, not tested. */
 unsigned check_failures(const struct check_report *report);
 
 apl_status check_splits(apl_store *store, const struct check_options *options, struct check_report *report,

@@ -133,6 +133,18 @@ static void print_pair(const struct check_job *job, const struct check_report *r
         print_near(job, p);
 }
 
+/* As where a store has been merged with one that has some of its records. Data may well be so, so it is no failure. */
+static void print_repeats(const struct check_job *job, const struct repeats *r)
+{
+    size_t most = job->verbose ? r->count : SHOWN_PAIRS;
+    printf("\nrecords of %s\n  with the inputs of one before them in it: %s of %s\n", shown(r->split),
+           count_text(r->count), count_text(r->records));
+    for (size_t i = 0; i < r->count && i < most; i++)
+        printf("    %u has those of %u\n", r->list[i].id, r->list[i].first);
+    if (r->count > most)
+        printf("    and %s more (-v)\n", count_text(r->count - most));
+}
+
 /* Of a source with very many splits, only some pairs are listed. */
 static void print_unlisted(const struct check_report *r)
 {
@@ -176,6 +188,8 @@ static int print_report(const struct check_job *job, const struct check_report *
     for (size_t i = 0; i < r->pair_count; i++)
         print_pair(job, r, &r->pairs[i]);
     print_unlisted(r);
+    for (size_t i = 0; i < r->repeats.count; i++)
+        print_repeats(job, &r->repeats.splits[i]);
     print_end(job, r);
     return check_failures(r) ? EXIT_FAILURE : status;
 }
@@ -229,6 +243,21 @@ static json_t *pair_json(const struct check_report *r, const struct checked_pair
     return object;
 }
 
+static json_t *repeats_json(const struct repeats_report *r)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < r->count; i++) {
+        const struct repeats *is = &r->splits[i];
+        json_t *list = json_array();
+        for (size_t k = 0; k < is->count; k++)
+            json_array_append_new(
+                list, json_pack("[o, o]", json_count(is->list[k].id), json_count(is->list[k].first)));
+        json_array_append_new(all, json_pack("{s:o, s:o, s:o}", "split", json_text(is->split), "records",
+                                             json_count(is->records), "repeats", list));
+    }
+    return all;
+}
+
 static int print_report_json(const struct check_job *job, const struct check_report *r)
 {
     int status = check_failures(r) ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -243,12 +272,13 @@ static int print_report_json(const struct check_job *job, const struct check_rep
     if (r->image_field >= 0)
         near = json_integer((json_int_t)job->options.near);
     json_t *level = job->options.statistics ? json_real(job->options.level) : json_null();
-    return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:b, s:i}", "ok",
+    return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i}", "ok",
                                 status == EXIT_SUCCESS, "db", json_text(job->path), "wrong",
                                 (int)check_failures(r), "level", level, "seconds", job->seconds, "near_bits",
-                                near, "splits", splits, "balances", balances, "pairs", pairs,
-                                "unlisted_pairs_that_share", json_count(r->more), "at_least",
-                                r->more_at_least, "unusable_split_files", (int)r->splits.unusable),
+                                near, "splits", splits, "balances", balances, "pairs", pairs, "repeated",
+                                repeats_json(&r->repeats), "unlisted_pairs_that_share", json_count(r->more),
+                                "at_least", r->more_at_least, "unusable_split_files",
+                                (int)r->splits.unusable),
                       status);
 }
 
@@ -307,7 +337,7 @@ static const struct option_row rows[] = {
     {0, "level", "P", "chance of a false alarm, of all tests together (default: 0.01)", OPTION_CHANCE,
      offsetof(struct check_job, options.level), NULL},
     JSON_ROW(struct check_job, json),
-    {'v', "verbose", NULL, "print every class and every near-duplicate", OPTION_FLAG,
+    {'v', "verbose", NULL, "print every class, near-duplicate and repeated record", OPTION_FLAG,
      offsetof(struct check_job, verbose), NULL},
     QUIET_ROW(struct check_job, quiet),
     HELP_ROW,
@@ -322,8 +352,8 @@ static const struct command_line line = {
         "compare these with each other.\n"
         "\n",
     .tail = "\n"
-            "Classes and near-duplicates are reported, not tested. A build without Boost.Math has no\n"
-            "statistics: it looks only for leaks.\n"
+            "Classes, near-duplicates and records repeated in a split are reported, not\n"
+            "tested. A build without Boost.Math has no statistics: it looks only for leaks.\n"
             "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n",
     .column = 23,
     .rows = rows,

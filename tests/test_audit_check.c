@@ -17,6 +17,31 @@ static const struct checked_pair *pair_of(const struct check_report *r, const ch
     return NULL;
 }
 
+/* All that come after one of equal inputs in their split, whatever it shares with others. */
+static void check_repeats(apl_store *store, const struct check_report *r)
+{
+    const uint32_t *equal = r->splits.equal;
+    size_t found = 0;
+    for (unsigned s = 0; s < apl_store_info(store)->splits; s++) {
+        const apl_split *split = apl_store_split(store, s);
+        const struct repeats *is = found < r->repeats.count ? &r->repeats.splits[found] : NULL;
+        size_t at = 0;
+        for (uint64_t id = split->first; id < split->first + split->count; id++) {
+            uint64_t first = split->first;
+            while (equal[first] != equal[id])
+                first++;
+            if (first == id)
+                continue;
+            cr_assert(is && strcmp(is->split, split->name) == 0 && is->records == split->count);
+            cr_assert(at < is->count && is->list[at].id == id && is->list[at].first == first);
+            at++;
+        }
+        cr_assert(at == 0 || at == is->count);
+        found += at > 0;
+    }
+    cr_assert(found == r->repeats.count && found > 0);
+}
+
 Test(audit_check, what_splits_share)
 {
     apl_store *store = plain_store(6008, 1000);
@@ -36,6 +61,7 @@ Test(audit_check, what_splits_share)
     cr_assert(p->in_both == 0 && p->equal > 100);
     cr_assert_eq(check_failures(&report), 2);
     cr_assert_eq(report.balance_count, 4);
+    check_repeats(store, &report);
     check_report_free(&report);
 
     o.names = (const char *const[]){"train-val", "ids"};

@@ -37,3 +37,9 @@ flip db/val.split 80
 run apldata check -q db
 run apldata check -q db val
 apldata check db test | timeless
+echo "what comes twice, and is no failure"
+apldata merge -q db db twice
+apldata check twice train | timeless
+echo "= ${PIPESTATUS[0]}"
+apldata check twice train -v | grep -c has
+apldata check twice --json | jq -c '.ok, (.repeated[] | [.split, .records, (.repeats | length), .repeats[0]])'
