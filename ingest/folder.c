@@ -1,6 +1,7 @@
 /* A directory as a source: its wanted files, sorted by name, each read ahead by an input. */
 #include "folder.h"
 
+#include "file_sample.h"
 #include "input.h"
 #include "shown.h"
 
@@ -294,4 +295,19 @@ uint64_t folder_bytes(const struct folder *folder)
 uint64_t folder_size(const struct folder *folder)
 {
     return folder->size;
+}
+
+apl_status folder_sample(const struct folder *folder, struct sha256 *sha, apl_error *err)
+{
+    apl_status status = APL_OK;
+    struct stat st;
+    for (size_t i = 0; i < folder->files.count && i < SAMPLED_FILES && status == APL_OK; i++) {
+        int fd = openat(folder->fd, folder->files.at[i],
+                        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | link_flag(folder));
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+            status = sample_add(fd, folder->options.name, (uint64_t)st.st_size, sha, err);
+        if (fd >= 0)
+            close(fd);
+    }
+    return status;
 }

@@ -31,4 +31,7 @@ apl_status folder_block(struct folder *folder, const uint8_t **data, size_t *siz
 uint64_t folder_bytes(const struct folder *folder);
 uint64_t folder_size(const struct folder *folder);
 
+/* Adds samples of its files, up to 64, to what tells it from another. */
+apl_status folder_sample(const struct folder *folder, struct sha256 *sha, apl_error *err);
+
 #endif

@@ -3,6 +3,7 @@
 #include "found_file.h"
 #include "hash.h"
 #include "parts.h"
+#include "source.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -86,8 +87,8 @@ static void add_sources(struct sha256 *sha, const struct ingest *in)
     }
 }
 
-/* Archives that no part lists, as their names are known. */
-static apl_status sample_archives(struct sha256 *sha, const struct ingest *in, apl_error *err)
+/* Archives and folders that no part lists, as the names in them are known. */
+static apl_status sample_sources(struct sha256 *sha, const struct ingest *in, apl_error *err)
 {
     struct stat st;
     for (size_t i = 0; i < in->sources.count && i < SAMPLED_FILES; i++) {
@@ -99,7 +100,7 @@ static apl_status sample_archives(struct sha256 *sha, const struct ingest *in, a
             close(fd);
         TRY(status);
     }
-    return APL_OK;
+    return in->source ? source_sample(in->source, sha, err) : APL_OK;
 }
 
 static apl_status add_data(struct sha256 *sha, const struct ingest *in, apl_error *err)
@@ -107,7 +108,7 @@ static apl_status add_data(struct sha256 *sha, const struct ingest *in, apl_erro
     if (in->files)
         return files_tell_apart(in->files, sha, err);
     sha256_add(sha, in->listed.data, in->listed.size);
-    return lists_names(in, in->format) ? APL_OK : sample_archives(sha, in, err);
+    return lists_names(in, in->format) ? APL_OK : sample_sources(sha, in, err);
 }
 
 static void end_digest(struct sha256 *sha, char text[PARTS_RUN_BYTES])

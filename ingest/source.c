@@ -341,6 +341,11 @@ apl_status source_digest(struct source *s, uint8_t sha256[32], apl_error *err)
     return APL_OK;
 }
 
+apl_status source_sample(const struct source *s, struct sha256 *sha, apl_error *err)
+{
+    return s->folder ? folder_sample(s->folder, sha, err) : APL_OK;
+}
+
 const char *source_name(const struct source *s)
 {
     return s->name;

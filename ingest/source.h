@@ -10,6 +10,7 @@
 #include "status.h"
 
 struct source;
+struct sha256;
 
 /* A regular file of the source. The strings live until the next call of source_next(). */
 struct source_member {
@@ -84,6 +85,9 @@ uint64_t source_size(const struct source *source);
  * the sizes of the first 1,000 and of one in 64 others.
  */
 apl_status source_digest(struct source *source, uint8_t sha256[32], apl_error *err);
+
+/* Of a directory whose members have no folders, and is not digested: adds samples of the wanted files. Of others: nothing. */
+apl_status source_sample(const struct source *source, struct sha256 *sha, apl_error *err);
 
 /* The source's name as the user gave it, safe to print ("standard input" for "-"). */
 const char *source_name(const struct source *source);
