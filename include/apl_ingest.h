@@ -10,7 +10,8 @@
  * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2, .zip) or directories, in the formats below. "-"
  * is an archive on standard input, whose kind is detected from its first 256 KiB: CIFAR, and a tar with format "raw",
  * are read as they arrive; anything else is first copied to an unnamed file beside the store, which is locked
- * meanwhile.
+ * meanwhile. A pipe by another name of standard input, such as /dev/stdin, is the same; any other pipe with a name is
+ * read as CIFAR alone.
  *
  *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts.
  *   - folder: images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. JPEG files are kept as they are; a folder of

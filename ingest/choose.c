@@ -14,6 +14,26 @@
 #define MAKE_ONE \
     ". Unpack them into one directory, or make a store of each and a set of them with apldata join"
 
+/* The way on from a pipe that was given by its name. */
+#define GIVE_DASH ", or as standard input: give - as the source"
+
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+    return spool_shown(path) == path && stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+apl_status refuse_pipe(const struct ingest *in, apl_status status, apl_error *err)
+{
+    if (status != APL_E_SOURCE || in->writer || !is_pipe(in->sources.paths[0]))
+        return status;
+    apl_error why = *err;
+    return fail(err, status,
+                "%s. A pipe that has a name is read as CIFAR alone: give - as the source, and the pipe as "
+                "standard input",
+                why.message);
+}
+
 void end_format(struct ingest *in)
 {
     if (in->format)
@@ -72,14 +92,14 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
     if (!standard && stat(path, &st) != 0)
         return fail_errno(err, errno, "%s", in->shown);
     if (lists_names(in, format) && !source_is_lasting(path))
-        return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory",
-                    standard ? "standard input" : in->shown, format->name);
+        return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory%s",
+                    standard ? "standard input" : in->shown, format->name, is_pipe(path) ? GIVE_DASH : "");
     if (in->sources.count > 1 && !format->several && !format->read)
         return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu" MAKE_ONE, format->name,
                     in->sources.count);
     if (format->read && ((!*files && !format->member) || (*files && standard)))
-        return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories", spool_shown(path),
-                    format->name);
+        return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories%s", spool_shown(path),
+                    format->name, is_pipe(path) ? GIVE_DASH : "");
     if (*files)
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;

@@ -10,4 +10,7 @@ apl_status choose_format(struct ingest *in, struct files **files, apl_error *err
 /* Closes the format, and what it read. */
 void end_format(struct ingest *in);
 
+/* What is wrong with a source from which nothing came. If it is a pipe, the error also says how to give that. */
+apl_status refuse_pipe(const struct ingest *in, apl_status status, apl_error *err);
+
 #endif

@@ -6,6 +6,7 @@
 #include "shown.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The first members of an archive. */
 struct peeked {
@@ -135,10 +136,21 @@ static apl_status take_standard_input(struct ingest *in, const char **source, ap
     return APL_OK;
 }
 
+/* Also by another name, such as /dev/stdin, if it is a pipe: what is a file can be read by any. */
+static bool is_standard_input(const char *source)
+{
+    struct stat named, standard;
+    return strcmp(source, "-") == 0 ||
+           (stat(source, &named) == 0 && S_ISFIFO(named.st_mode) && fstat(STDIN_FILENO, &standard) == 0 &&
+            named.st_dev == standard.st_dev && named.st_ino == standard.st_ino);
+}
+
 apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
 {
-    if (strcmp(source, "-") == 0 && in->options.more_count == 0)
+    if (in->options.more_count == 0 && is_standard_input(source)) {
+        source = "-";
         TRY(take_standard_input(in, &source, err));
+    }
     TRY(gather_source(in, source, err));
     for (size_t i = 0; i < in->options.more_count; i++)
         TRY(gather_source(in, in->options.more[i], err));

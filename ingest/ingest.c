@@ -92,9 +92,12 @@ static apl_status make_store(struct ingest *in, const char *source, struct files
                              apl_ingest_summary *sum, apl_error *err)
 {
     TRY(gather_sources(in, source, err));
-    TRY(choose_format(in, files, err));
-    TRY(members_read(in, err));
-    TRY(describe_source(in, sum, err));
+    apl_status status = choose_format(in, files, err);
+    if (status == APL_OK)
+        status = members_read(in, err);
+    if (status == APL_OK)
+        status = describe_source(in, sum, err);
+    TRY(refuse_pipe(in, status, err));
     return commit(in, sum, err);
 }
 
