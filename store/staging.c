@@ -245,6 +245,7 @@ apl_status staging_publish(struct staging *s, apl_error *err)
             err, errno,
             "%s: the new store is in its place, but a power cut may undo that: cannot sync the directory",
             s->path);
+    flock(s->fd, LOCK_UN); /* others need not wait until it is closed */
     return APL_OK;
 }
 

@@ -22,10 +22,11 @@ const char *staging_temporary(const struct staging *staging);
 apl_status staging_scratch(struct staging *staging, int *fd, apl_error *err);
 
 /* Syncs the temporary file, if it is still there, makes it read-only, gives it its name and syncs the directory; if that last sync is
- * what fails, the new store is in its place nevertheless. APL_E_INVALID if the directory has become that of a set since. */
+ * what fails, the new store is in its place nevertheless. APL_E_INVALID if the directory has become that of a set since. Unlocks if all
+ * has gone well. */
 apl_status staging_publish(struct staging *staging, apl_error *err);
 
-/* Unlocks; without a publish before, removes the temporary file, and the directory if staging_open() has made
+/* Unlocks, if it still is locked; without a publish before, removes the temporary file, and the directory if staging_open() has made
  * it. NULL is fine. */
 void staging_close(struct staging *staging);
 

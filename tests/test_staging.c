@@ -147,6 +147,8 @@ Test(staging, busy_in_one_process)
     SAYS(db);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ", "the other writer's file is left alone");
     OK(staging_publish(t, &fx_err));
+    OK(staging_open(db, 1, &other, &fx_err)); /* what is published is locked no more */
+    staging_close(other);
     staging_close(t);
     expect_store(ONE);
 }

@@ -152,7 +152,8 @@ APL_API void apl_writer_on_commit(apl_writer *writer,
 
 /*
  * Writes what is left, reads every record back and compares it with what was appended, syncs, and atomically moves the
- * store into place. After APL_OK the store is durable; after an error, whatever was there before is unchanged.
+ * store into place. After APL_OK the store is durable, and the directory free for other writers and for splits; after
+ * an error, whatever was there before is unchanged.
  */
 APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error *err);
 

@@ -111,8 +111,9 @@ static apl_status take_directory(const apl_store *store, int directory, apl_erro
 {
     struct stat st;
     if (flock(directory, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? fail(err, APL_E_BUSY, "another process is writing in the directory")
-                                    : fail_errno(err, errno, "cannot lock the directory");
+        return errno == EWOULDBLOCK
+                   ? fail(err, APL_E_BUSY, "this or another process is writing in the directory")
+                   : fail_errno(err, errno, "cannot lock the directory");
     if (!store->splits_apart && (fstatat(directory, store_file_name(store), &st, 0) != 0 ||
                                  st.st_ino != store->inode || st.st_dev != store->device))
         return fail(err, APL_E_MISMATCH, "the store has been replaced since it was opened");
