@@ -11,8 +11,9 @@ import numpy as np
 from .._arguments import wrong_type
 from .._errors import InvalidError, InvalidTypeError, SourceError, advising, prefixed
 from .._writer import Writer
+from ._beside import Values
 from ._classes import Renumbering
-from ._making import Maker, Values, Wrong, Wrongs
+from ._making import Maker, Wrong, Wrongs
 from ._times import Refusal
 from ._told import Chunk, Column, Part, Told, rows_of
 

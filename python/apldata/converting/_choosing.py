@@ -14,9 +14,10 @@ from .._arrays import store_dtype
 from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed, plain
+from ._beside import Beside
 from ._found import found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
-from ._making import Beside, Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
+from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
 from ._times import unit_of
 from ._told import Chunk, Column, Told
 

@@ -6,7 +6,7 @@ import dataclasses
 import decimal
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from functools import cached_property
@@ -19,12 +19,11 @@ from .._arguments import shown
 from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
+from ._beside import Beside, OfFile, Values
 from ._decoding import SIDEWAYS, as_jpeg, by_pillow, decoded, header, orientation_of
 from ._images import BYTES, NO_MASK, DecodedImage, File, Header, is_image, is_kept_as, media_of
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
-
-Values = dict[str, Column]  # of each field
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,54 +222,6 @@ class Json(Maker):
         except ValueError as error:
             wrong[row] = Wrong(f"JSON cannot tell {shown(value)}: {error}")
             return ""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class OfFile:
-    """What is made of a file.
-
-    Attributes:
-        value: of the field.
-        shape: channels, height and width.
-        why: what is wrong with it.
-        orientation: that its pixels are left in.
-        remarks: what was done to it, and what it has that is not used.
-    """
-
-    value: Any
-    shape: tuple[int, ...] = (0, 0, 0)
-    why: str | None = None
-    orientation: int = 1
-    remarks: tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Beside:
-    """Fields beside one of files; None: there is none.
-
-    Attributes:
-        paths: what the source calls them.
-        shapes: channels, height and width.
-        orientations: 1 ... 8.
-    """
-
-    paths: Field | None = None
-    shapes: Field | None = None
-    orientations: Field | None = None
-
-    def fields(self) -> list[Field]:
-        return [field for field in (self.paths, self.shapes, self.orientations) if field is not None]
-
-    def values(self, files: Iterable[Any], made: list[OfFile]) -> Values:
-        values: Values = {}
-        if self.paths is not None:
-            values[self.paths.name] = [getattr(file, "name", None) or "" for file in files]
-        if self.shapes is not None:
-            shapes = np.array([one.shape for one in made], np.uint32)
-            values[self.shapes.name] = shapes.reshape(-1, 3)
-        if self.orientations is not None:
-            values[self.orientations.name] = np.array([one.orientation for one in made], np.uint8)
-        return values
 
 
 class OfFiles(Numbers):
