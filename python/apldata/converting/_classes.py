@@ -55,7 +55,8 @@ class Renumbering:
                     "sources have names that differ: name the classes of all, or give none names"
                 )
             raise InvalidError(f"{row}: {number} is no class: the source names those from 0 to {count - 1}")
-        return self._to[values]
+        made: np.ndarray = self._to[values]
+        return made
 
 
 def _united(all_of: Iterable[Names]) -> Names:

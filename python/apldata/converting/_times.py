@@ -118,7 +118,8 @@ def _counted(value: Any) -> int:
         return value // _MICROSECOND
     if isinstance(value, datetime.datetime):
         return (value - (_EPOCH_UTC if value.tzinfo else _EPOCH)) // _MICROSECOND
-    return (value - _EPOCH.date()).days
+    days: int = (value - _EPOCH.date()).days
+    return days
 
 
 def _as_numpy(value: Any) -> np.ndarray | None:
