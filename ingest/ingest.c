@@ -54,10 +54,11 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
 }
 
 /* A list of texts that an option points to. */
-static apl_status check_texts(const char *name, const char *const *texts, size_t count, apl_error *err)
+static apl_status check_texts(const char *name, const char *count_name, const char *const *texts,
+                              size_t count, apl_error *err)
 {
     if (count > 0 && !texts)
-        return fail(err, APL_E_INVALID, "%s is NULL, but %s_count is %zu", name, name, count);
+        return fail(err, APL_E_INVALID, "%s is NULL, but %s is %zu", name, count_name, count);
     for (size_t i = 0; i < count; i++)
         if (!texts[i])
             return fail(err, APL_E_INVALID, "%s[%zu] is NULL", name, i);
@@ -66,11 +67,12 @@ static apl_status check_texts(const char *name, const char *const *texts, size_t
 
 static apl_status check_lists(const apl_ingest_options *o, apl_error *err)
 {
-    TRY(check_texts("more", o->more, o->more_count, err));
-    TRY(check_texts("map", o->map, o->map_count, err));
-    TRY(check_texts("more_image_columns", o->more_image_columns, o->more_image_column_count, err));
-    TRY(check_texts("mask_columns", o->mask_columns, o->mask_column_count, err));
-    return check_texts("column_types", o->column_types, o->column_type_count, err);
+    TRY(check_texts("more", "more_count", o->more, o->more_count, err));
+    TRY(check_texts("map", "map_count", o->map, o->map_count, err));
+    TRY(check_texts("more_image_columns", "more_image_column_count", o->more_image_columns,
+                    o->more_image_column_count, err));
+    TRY(check_texts("mask_columns", "mask_column_count", o->mask_columns, o->mask_column_count, err));
+    return check_texts("column_types", "column_type_count", o->column_types, o->column_type_count, err);
 }
 
 static apl_status take_ingest_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)

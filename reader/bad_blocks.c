@@ -15,6 +15,13 @@ void bad_blocks_free(struct bad_blocks *bad)
     free(bad->known);
 }
 
+void bad_blocks_name_limit(const apl_reader *r, apl_error *err)
+{
+    if (r->spec.options.skip_corrupt)
+        fail_in(err, err->status, "more than %s would be left out",
+                number_of(r->spec.options.skip_corrupt, "record", "records"));
+}
+
 bool bad_blocks_meet(const apl_reader *r, struct bad_blocks *bad, uint32_t index)
 {
     if (!bad->known[index])

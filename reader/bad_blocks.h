@@ -23,4 +23,7 @@ static inline bool bad_blocks_know(const struct bad_blocks *bad, uint32_t index)
 /* A batch meets block `index`: may its rows be left out, of this and of all known ones? */
 bool bad_blocks_meet(const apl_reader *r, struct bad_blocks *bad, uint32_t index);
 
+/* The error of what is left out no more: begins with the limit, if there is one. */
+void bad_blocks_name_limit(const apl_reader *r, apl_error *err);
+
 #endif

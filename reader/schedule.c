@@ -77,6 +77,7 @@ static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
         job->error = *b->error;
     else
         fail_nomem(&job->error);
+    bad_blocks_name_limit(r, &job->error);
     return false;
 }
 

@@ -36,6 +36,8 @@ apl_status undecodable_meet(const apl_reader *r, struct job *job, apl_error *err
     if (job->undecodable == 0)
         fail(&job->error, APL_E_CORRUPT, "more than %s would be left out: corrupt, or not decoded",
              number_of(r->spec.options.skip_corrupt, "record", "records"));
+    else
+        bad_blocks_name_limit(r, &job->error);
     job->error.status = job->status = APL_E_CORRUPT;
     *err = job->error;
     return APL_E_CORRUPT;

@@ -195,8 +195,11 @@ static apl_status keep_kept(struct get *get, struct block_coder *bc, const struc
             break;
     for (size_t i = from; i < to; i++) {
         size_t before = piece->values.size;
-        TRY(store_kept_value(get->store, number, bc, view, f, &index, get->wants[i].record, &piece->values,
-                             err));
+        apl_status status = store_kept_value(get->store, number, bc, view, f, &index, get->wants[i].record,
+                                             &piece->values, err);
+        if (status == APL_E_CORRUPT) /* the others of its block may be well */
+            return fail_records(err, status, get->batch->ids[get->wants[i].row], 1);
+        TRY(status);
         uint64_t end = piece->values.size;
         buffer_le(&piece->dims, end - before, 4);
         buffer_put(&piece->ends, &end, sizeof end);

@@ -77,19 +77,20 @@ static apl_status make_directory(struct staging *s, const char *path, apl_error 
     return APL_OK;
 }
 
-/* A store would hide the set from all who open the directory, and parts of one that is being made could not be completed. */
+/* A store would hide the set from all who open the directory, and parts of one that is being made could not be completed. The error does
+ * not name the directory. */
 static apl_status check_no_set(const struct staging *s, apl_error *err)
 {
     struct parts_seen seen;
     if (faccessat(s->fd, SET_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return fail(err, APL_E_INVALID, "%s: is a set, and cannot be a store too", s->path);
+        return fail(err, APL_E_INVALID, "is a set, and cannot be a store too");
     parts_look(s->fd, &seen);
     return seen.parts == 0
                ? APL_OK
                : fail(err, APL_E_INVALID,
-                      "%s: has parts of a set of %u, and cannot be a store too: name another directory "
+                      "has parts of a set of %u, and cannot be a store too: name another directory "
                       "(aplingest --part makes the other parts)",
-                      s->path, seen.parts);
+                      seen.parts);
 }
 
 /* Has a file the mark of a store's blocks or manifest? Of each store, some of these are at the beginning. What has been cut is of no use
@@ -140,7 +141,9 @@ static apl_status lock(struct staging *s, int replace, apl_error *err)
         return fail(err, APL_E_BUSY, "%s: another writer is at work on this store", s->path);
     }
     s->locked = true;
-    TRY(check_no_set(s, err));
+    apl_status status = check_no_set(s, err);
+    if (status != APL_OK)
+        return fail_in(err, status, "%s", s->path);
     if (!may_replace(s->fd, STORE_FILE))
         return fail(err, APL_E_INVALID, "%s: " STORE_FILE " is not a regular file, and is not replaced",
                     s->path);
@@ -205,12 +208,12 @@ static apl_status sync_file(const struct staging *s, apl_error *err)
 {
     struct stat is, named;
     if (temporary_finish(s->file) != 0)
-        return fail_errno(err, errno, "%s: cannot sync the new store", s->path);
+        return fail_errno(err, errno, "cannot sync the new store");
     if (fstat(s->file, &is) != 0 || fstatat(s->fd, s->name, &named, AT_SYMLINK_NOFOLLOW) != 0)
-        return fail_errno(err, errno, "%s: cannot examine the new store", s->path);
+        return fail_errno(err, errno, "cannot examine the new store");
     return is.st_dev == named.st_dev && is.st_ino == named.st_ino
                ? APL_OK
-               : fail(err, APL_E_IO, "%s: somebody has replaced the new store while it was written", s->path);
+               : fail(err, APL_E_IO, "somebody has replaced the new store while it was written");
 }
 
 /* A directory that is new is an entry of its parent, without which a power cut would take it with all that is in
@@ -222,7 +225,7 @@ static apl_status sync_parent(const struct staging *s, apl_error *err)
         return APL_OK;
     apl_status status = APL_OK;
     if (fd < 0 || fsync(fd) != 0)
-        status = fail_errno(err, errno, "%s: cannot sync the directory above it", s->path);
+        status = fail_errno(err, errno, "cannot sync the directory above it");
     if (fd >= 0)
         close(fd);
     return status;
@@ -235,16 +238,14 @@ apl_status staging_publish(struct staging *s, apl_error *err)
     if (s->made)
         TRY(sync_parent(s, err));
     if (!may_replace(s->fd, STORE_FILE))
-        return fail(err, APL_E_IO, "%s: " STORE_FILE " is no longer a regular file, and is not replaced",
-                    s->path);
+        return fail(err, APL_E_IO, STORE_FILE " is no longer a regular file, and is not replaced");
     if (renameat(s->fd, s->name, s->fd, STORE_FILE) != 0)
-        return fail_errno(err, errno, "%s: cannot put the new store in its place", s->path);
+        return fail_errno(err, errno, "cannot put the new store in its place");
     s->published = true;
     if (fsync(s->fd) != 0)
         return fail_errno(
             err, errno,
-            "%s: the new store is in its place, but a power cut may undo that: cannot sync the directory",
-            s->path);
+            "the new store is in its place, but a power cut may undo that: cannot sync the directory");
     flock(s->fd, LOCK_UN); /* others need not wait until it is closed */
     return APL_OK;
 }

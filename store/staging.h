@@ -23,7 +23,7 @@ apl_status staging_scratch(struct staging *staging, int *fd, apl_error *err);
 
 /* Syncs the temporary file, if it is still there, makes it read-only, gives it its name and syncs the directory; if that last sync is
  * what fails, the new store is in its place nevertheless. APL_E_INVALID if the directory has become that of a set since. Unlocks if all
- * has gone well. */
+ * has gone well. An error does not name the directory, unlike those of other calls: who publishes says what. */
 apl_status staging_publish(struct staging *staging, apl_error *err);
 
 /* Unlocks, if it still is locked; without a publish before, removes the temporary file, and the directory if staging_open() has made

@@ -209,5 +209,6 @@ Test(ingest_refused, lists_that_are_not_there)
         apl_error err;
         cr_assert_eq(apl_ingest(source, db, &cases[i], NULL, &err), APL_E_INVALID, "case %u", i);
         cr_assert(strstr(err.message, i % 2 ? "[0] is NULL" : " is NULL, but "), "%s", err.message);
+        cr_assert(i != 4 || strstr(err.message, "column_type_count is 2"), "%s", err.message);
     }
 }

@@ -269,6 +269,7 @@ Test(kept, damage_is_of_one_record)
         apl_batch_release(b);
         ids[1] = 10;
         FAILS(APL_E_CORRUPT, apl_store_get_batch(s, ids, COUNT(ids), NULL, &b, &fx_err));
+        cr_assert(fx_err.first_record == 10 && fx_err.records == 1);
         apl_store_close(s);
     }
 }

@@ -262,6 +262,8 @@ Test(reader_corrupt, too_many_left_out_is_an_error)
         while ((status = apl_reader_next(r, &b, &err)) == APL_OK)
             apl_batch_release(b);
         cr_assert_eq(status, APL_E_CORRUPT);
+        cr_assert_not_null(strstr(err.message, "more than 15 records would be left out: "), "%s",
+                           err.message);
         cr_assert_eq(apl_reader_next(r, &b, &err), APL_E_CORRUPT);
         apl_reader_close(r);
     }

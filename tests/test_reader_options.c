@@ -99,6 +99,8 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     TRANSFORM(APL_E_INVALID, "crop", (t.crop_width = SIDE + 5, t.pad = 2));
     TRANSFORM(APL_E_INVALID, "crop", t.pad = UINT32_MAX);
     TRANSFORM(APL_E_INVALID, "reflect", (t.pad = SIDE, t.pad_mode = APL_PAD_REFLECT));
+    TRANSFORM(APL_E_INVALID, "reflect", (t.pad = SIDE + 1, t.pad_mode = APL_PAD_SYMMETRIC));
+    TRANSFORM(APL_E_INVALID, "erase is 9", (t.erase_p = 1, t.erase = (apl_erase)9));
     TRANSFORM(APL_E_INVALID, "u8, f32", t.dtype = APL_F64);
     TRANSFORM(APL_E_INVALID, "impossible", t.flip = (apl_flip)3);
     TRANSFORM(APL_E_INVALID, "impossible", t.pad_mode = (apl_pad)4);

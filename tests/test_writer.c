@@ -279,3 +279,17 @@ Test(writer, progress)
     cr_assert_eq(apl_store_info(s)->raw_bytes, raw);
     apl_store_close(s);
 }
+
+Test(writer, a_commit_without_its_directory_names_it_once)
+{
+    apl_writer *w;
+    OK(apl_writer_open(fx_path("db"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "one", APL_U8, APL_INPUT, 0, NULL, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    OK(apl_writer_append(w, &(apl_value){"1", NULL}, &fx_err));
+    fx_shell("rm -r '%s%s'", fx_path("db"), "");
+    FAILS(APL_E_NOTFOUND, apl_writer_commit(w, &fx_err));
+    const char *named = strstr(fx_err.message, fx_path("db"));
+    cr_assert(named && !strstr(named + 1, fx_path("db")), "%s", fx_err.message);
+    apl_writer_close(w);
+}

@@ -250,7 +250,7 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  * error is permanent, but batches before it still come), APL_E_LENT (batches that have not been released use up the
  * budget: hold fewer, or raise memory_budget), APL_E_TIMEOUT (after faults.timeout_ms; the message names the block, or
  * on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled or closed), APL_E_FORKED,
- * APL_E_REENTRANT.
+ * APL_E_REENTRANT, APL_E_INVALID (an image that is too small for its transform).
  */
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
 

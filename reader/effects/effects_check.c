@@ -117,7 +117,10 @@ static apl_status check_erase_value(const char *field, unsigned channels, const 
 
 static apl_status check_erase(const char *field, unsigned channels, apl_transform *t, apl_error *err)
 {
-    if (!range_is_probability(t->erase_p) || (unsigned)t->erase > APL_ERASE_NOISE)
+    if ((unsigned)t->erase > APL_ERASE_NOISE)
+        return fail(err, APL_E_INVALID, "field %s: erase is %u, which no way to erase has", field,
+                    (unsigned)t->erase);
+    if (!range_is_probability(t->erase_p))
         return fail(err, APL_E_INVALID, "field %s: erase_p is a probability, from 0 to 1, not %g", field,
                     t->erase_p);
     if (t->erase_p <= 0)

@@ -77,23 +77,6 @@ static apl_status check_resize(const apl_field *f, apl_transform *t, apl_error *
     return APL_OK;
 }
 
-apl_status photo_transform_check(const apl_field *f, apl_transform *t, apl_error *err)
-{
-    TRY(check_pads(f, t, err));
-    if (t->sizing == APL_SIZING_RESIZE)
-        TRY(check_resize(f, t, err));
-    if (!t->crop_height || !t->crop_width)
-        return fail(
-            err, APL_E_INVALID,
-            "field %s: its images may have any size: a transform must crop them to one, or resize both sides",
-            f->name);
-    if (t->crop_height > CROP_LONGEST || t->crop_width > CROP_LONGEST || t->pad > CROP_LONGEST)
-        return fail(err, APL_E_INVALID,
-                    "field %s: a crop of %u x %u, padded by %u; wanted: at most %d pixels", f->name,
-                    t->crop_height, t->crop_width, t->pad, CROP_LONGEST);
-    return t->sizing == APL_SIZING_RANDOM ? check_box(f, t, err) : APL_OK;
-}
-
 bool photo_transform_makes(const apl_field *f, const apl_transform *t)
 {
     bool filled = false;
@@ -137,6 +120,38 @@ static struct crop_rules rules_of(const apl_transform *t)
     for (unsigned c = 0; c < PHOTO_CHANNELS; c++)
         rules.padding.fill[c] = (uint8_t)t->pad_fill[c];
     return rules;
+}
+
+/* Where all images have one size, whether there is as much of them as is reflected or cropped is known now. */
+static apl_status check_enough(const apl_field *f, const apl_transform *t, apl_error *err)
+{
+    const struct crop_rules rules = rules_of(t);
+    struct image_shape shape = image_shape(f);
+    struct crop_plan plan;
+    if (is_any_size(f))
+        return APL_OK;
+    apl_status status =
+        crop_plan(&rules, (uint32_t)shape.width, (uint32_t)shape.height, (struct crop_draws){0}, &plan, err);
+    return status == APL_OK ? APL_OK : fail_in(err, status, "field %s", f->name);
+}
+
+apl_status photo_transform_check(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    TRY(check_pads(f, t, err));
+    if (t->sizing == APL_SIZING_RESIZE)
+        TRY(check_resize(f, t, err));
+    if (!t->crop_height || !t->crop_width)
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: its images may have any size: a transform must crop them to one, or resize both sides",
+            f->name);
+    if (t->crop_height > CROP_LONGEST || t->crop_width > CROP_LONGEST || t->pad > CROP_LONGEST)
+        return fail(err, APL_E_INVALID,
+                    "field %s: a crop of %u x %u, padded by %u; wanted: at most %d pixels", f->name,
+                    t->crop_height, t->crop_width, t->pad, CROP_LONGEST);
+    if (t->sizing == APL_SIZING_RANDOM)
+        TRY(check_box(f, t, err));
+    return check_enough(f, t, err);
 }
 
 static enum jpeg_chroma chroma_of(const apl_transform *t)

@@ -98,8 +98,8 @@ static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *er
         return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded image",
                     f->name, t->crop_height, t->crop_width);
     if (t->pad_mode == APL_PAD_REFLECT && (t->pad >= height || t->pad >= width))
-        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of an image of %lld x %lld", f->name,
-                    t->pad, (long long)height, (long long)width);
+        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of an image of %lld x %lld pixels",
+                    f->name, t->pad, (long long)width, (long long)height);
     return APL_OK;
 }
 
