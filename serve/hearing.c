@@ -301,8 +301,8 @@ apl_status client_greet(apl_reader *r, const struct wire_hello *hello, apl_error
     int passed = -1, ms;
     uint64_t until = now_ns() + ((uint64_t)c->wait_ms + c->timeout_ms) * 1000000;
     apl_status status = socket_send(c->link->fd, &hello->h, -1, err);
-    if (status != APL_OK)
-        return err->sys_errno == EPIPE ? ended_before_welcome(c, err) : status;
+    if (status != APL_OK && err->sys_errno != EPIPE) /* else it may have said why it hung up */
+        return status;
     while ((status = socket_receive(c->link->fd, &m, &passed, err)) == APL_E_TIMEOUT) {
         struct pollfd polled = {.fd = c->link->fd, .events = POLLIN};
         if ((ms = left_until(until)) == 0)

@@ -161,6 +161,16 @@ static bool add_session(struct apl_server *s, int fd)
     return true;
 }
 
+/* Says why, without waiting to be asked. */
+static void send_away(const struct apl_server *s, int fd)
+{
+    struct wire_error m = {
+        .h = wire_header(WIRE_ERROR, sizeof m), .status = APL_E_BUSY, .answers = WIRE_HELLO};
+    fail(&m.error, APL_E_BUSY, "the server has %zu connections, and takes no more", s->count);
+    (void)!socket_send(fd, &m.h, -1, NULL);
+    close(fd);
+}
+
 /* Takes in whoever connects; who is one too many is sent away. */
 static void accept_clients(struct apl_server *s)
 {
@@ -170,7 +180,7 @@ static void accept_clients(struct apl_server *s)
         if (s->full || fd < 0)
             return;
         if (!add_session(s, fd))
-            close(fd);
+            send_away(s, fd);
     }
 }
 

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* May there be something else there? Where objects cannot be listed, S3 denies access to those that do not exist. What fails to open a
- * cache says nothing of that. */
+/* May there be something else there? Where objects cannot be listed, S3 denies access to those that do not exist. In a bucket that
+ * does not exist (ENOENT) there is nothing; what fails to open a cache says nothing of that. */
 static bool may_be_elsewhere(const apl_store *store, apl_status status, const apl_error *err)
 {
     if (store->remote.origin->cache_failed)
         return false;
-    return status == APL_E_NOTFOUND || (status == APL_E_IO && err->sys_errno == EACCES);
+    return (status == APL_E_NOTFOUND && err->sys_errno != ENOENT) ||
+           (status == APL_E_IO && err->sys_errno == EACCES);
 }
 
 static apl_status open_either(apl_store *store, const apl_store_options *o, apl_error *err)

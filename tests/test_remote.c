@@ -239,6 +239,7 @@ Test(remote, lasts)
         {{.status = 403, .code = "ExpiredToken"}, APL_E_IO, "the credentials have expired: ExpiredToken"},
         {{.status = 401}, APL_E_IO, "asks for a password"},
         {{.status = 404}, APL_E_NOTFOUND, "there is no such object"},
+        {{.status = 404, .code = "NoSuchBucket"}, APL_E_NOTFOUND, "there is no such bucket"},
         {{.status = 412}, APL_E_MISMATCH, "has been replaced"},
         {{.status = 416}, APL_E_CORRUPT, "shorter than when it was opened"},
         {{.status = 418}, APL_E_IO, "HTTP 418"},

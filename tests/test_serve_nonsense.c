@@ -41,6 +41,31 @@ Test(serve_nonsense, another_version_of_the_protocol_is_refused_in_one_line)
     serving_close(&s);
 }
 
+/* Of this user's processes, most idle: whoever is one too many is told, and not that the server has ended. */
+Test(serve_nonsense, a_server_that_takes_no_more_says_so)
+{
+    enum { GUESTS = 200 };
+    struct serving s;
+    apl_error err;
+    int fds[GUESTS];
+    apl_reader_options o = options_of(1);
+    serving_open(&s, &o, 1, 0);
+    for (unsigned i = 0; i < GUESTS; i++)
+        fds[i] = raw_connect();
+    cr_assert_eq(client_refused(0, NULL, &err), APL_E_BUSY, "%s", err.message);
+    cr_assert(strstr(err.message, " connections, and takes no more"), "%s", err.message);
+    for (unsigned i = 0; i < GUESTS; i++)
+        close(fds[i]);
+    apl_reader *r = NULL;
+    while (apl_reader_connect(place, 0, NULL, &r, &err) ==
+           APL_E_BUSY) /* until it has seen that they are gone */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    cr_assert_not_null(r, "%s", err.message);
+    apl_batch_release(fixture_next(r));
+    apl_reader_close(r);
+    serving_close(&s);
+}
+
 static uint64_t random_state = 42;
 static uint32_t rnd(uint32_t below)
 {

@@ -99,6 +99,8 @@ static void check_lost(const char *what)
     static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 4};
     for (unsigned t = 0; t < COUNT(threads); t++) {
         cr_assert_eq(epoch(s, threads[t], 0, ids), SIZE_MAX);
+        SAYS("shard s1 (records 73 to 122): ");
+        cr_assert(fx_err.first_record == 73 && fx_err.records == 50);
         cr_assert_eq(epoch(s, threads[t], 49, ids), SIZE_MAX);
         cr_assert_eq(epoch(s, threads[t], 50, t ? ids : first), 138);
         for (unsigned i = 0; i < 138; i++)

@@ -97,8 +97,8 @@ typedef struct apl_connect_options {
  * waiting.
  *
  * `options` may be NULL. Likely errors: APL_E_NOTFOUND (no server listens there), APL_E_INVALID (the server does not
- * serve that rank, or is another user's), APL_E_BUSY (the rank has a client; other ranks are elsewhere),
- * APL_E_MISMATCH (a state of another store or order), APL_E_TIMEOUT, APL_E_VERSION.
+ * serve that rank, or is another user's), APL_E_BUSY (the rank has a client; other ranks are elsewhere; the server has
+ * too many connections), APL_E_MISMATCH (a state of another store or order), APL_E_TIMEOUT, APL_E_VERSION.
  */
 APL_API APL_MUST_USE apl_status apl_reader_connect(const char *path, unsigned rank,
                                                    const apl_connect_options *options, apl_reader **reader,

@@ -56,8 +56,8 @@ APL_API char *apl_printable(char *out, size_t size, const char *text, size_t len
 /*
  * The details of a failure, in memory that the caller owns; needs no initialisation. It concerns the records with the
  * ids first_record ... first_record+records-1: those of a block that is corrupt or still being waited for (the first of
- * several; apl_store_verify() reports each), or the one that does not exist. Where no ids apply, as when a file cannot
- * be opened, records is 0.
+ * several; apl_store_verify() reports each), those of a set's shard that is missing or has been replaced, or the one
+ * that does not exist. Where no ids apply, as when a file cannot be opened, records is 0.
  */
 typedef struct apl_error {
     apl_status status;

@@ -338,6 +338,14 @@ def test_nothing_there(server: Server) -> None:
             Store(f"http://127.0.0.1:{unused.getsockname()[1]}/x")
 
 
+def test_a_bucket_that_does_not_exist_is_named(server: Server) -> None:
+    server.fault = lambda handler, first, end: (
+        handler.answer(404, b"<Error><Code>NoSuchBucket</Code></Error>") or True
+    )
+    with pytest.raises(NotFoundError, match=r"/nowhere/data\.mdb: there is no such bucket"):
+        Store(server.url + "/nowhere")
+
+
 def test_a_damaged_tree_is_refused(server: Server, store_path: str, tmp_path: Path) -> None:
     """Each page of the tree is checked, wherever it comes from."""
     (tmp_path / "bad").mkdir()

@@ -250,11 +250,26 @@ apl_status mix_digest_decoded(const struct spec *spec, struct hash128 *digest, a
     return failed ? fail_nomem(err) : APL_OK;
 }
 
+/* A shard that is missing has more records than the block, and the message names them all. Are they known, and where is the store's
+ * record 0? */
+static bool concerns_shard(const struct spec *spec, uint32_t index, const apl_error *err, uint64_t *base)
+{
+    const struct subset_block *block = &spec->subset.block[index];
+    uint64_t first;
+    uint32_t count;
+    manifest_block_ids(&mix_source_of(spec, index)->store->manifest, block->number, &first, &count);
+    *base = block->first_id - first;
+    return err->records > count && err->first_record <= first && first - err->first_record < err->records;
+}
+
 apl_status mix_block_error(const struct spec *spec, uint32_t index, apl_status status, apl_error *err)
 {
     const struct windows *w = &spec->options.windows;
+    uint64_t base;
     const struct subset_block *block =
         w->records.blocks ? windows_records(w, index) : &spec->subset.block[index];
+    if (err && !w->records.blocks && concerns_shard(spec, index, err, &base))
+        return fail_records(err, status, err->first_record + base, err->records);
     return fail_records(err, status, block->first_id, block->records);
 }
 

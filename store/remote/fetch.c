@@ -102,6 +102,11 @@ static apl_status say_status(const struct reply *r, apl_error *err)
         return denied(err, expired ? "the credentials have expired" : "access is denied", dash, r->code);
     case 404:
     case 410:
+        if (strcmp(r->code, "NoSuchBucket") == 0) {
+            fail(err, APL_E_NOTFOUND, "there is no such bucket");
+            err->sys_errno = ENOENT; /* there can be nothing else in it */
+            return APL_E_NOTFOUND;
+        }
         return fail(err, APL_E_NOTFOUND, "there is no such object (HTTP %d%s%s)", r->status, dash, r->code);
     case 412:
         return fail(err, APL_E_MISMATCH, "has been replaced since it was opened");
