@@ -34,19 +34,25 @@ static bool is_remote(int fd)
 }
 
 /* What AUTO means for this file: as APL_IO in the environment says, or as suits the file system. */
-static apl_io choose_io(int fd)
+static apl_status choose_io(int fd, apl_io *io, apl_error *err)
 {
     const char *said = getenv("APL_IO");
-    if (said && strcmp(said, "read") == 0)
-        return APL_IO_READ;
-    if (said && strcmp(said, "map") == 0)
-        return APL_IO_MAP;
-    return is_remote(fd) ? APL_IO_READ : APL_IO_MAP;
+    if (!said || !*said)
+        *io = is_remote(fd) ? APL_IO_READ : APL_IO_MAP;
+    else if (strcmp(said, "read") == 0)
+        *io = APL_IO_READ;
+    else if (strcmp(said, "map") == 0)
+        *io = APL_IO_MAP;
+    else
+        return fail(err, APL_E_INVALID, "APL_IO in the environment is neither read nor map");
+    return APL_OK;
 }
 
 static apl_status take_file(int fd, apl_io io, struct lmdb_reader *lmdb, apl_error *err)
 {
-    if (io == APL_IO_READ || (io == APL_IO_AUTO && choose_io(fd) == APL_IO_READ)) {
+    if (io == APL_IO_AUTO)
+        TRY(choose_io(fd, &io, err));
+    if (io == APL_IO_READ) {
         lmdb->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         return lmdb->fd < 0 ? fail_errno(err, errno, "cannot duplicate its descriptor") : APL_OK;
     }

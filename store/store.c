@@ -172,6 +172,8 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
         return fail(err, APL_E_INVALID, "apl_store_open: path or store is NULL");
     apl_store_options o = APL_STORE_OPTIONS_INIT;
     TRY(options_take(&o, sizeof o, options, "apl_store_options", err));
+    if ((unsigned)o.io > APL_IO_READ)
+        return fail(err, APL_E_INVALID, "apl_store_options: io is %d, which no way to read has", (int)o.io);
     apl_error own; /* inner calls put their place in front of the message, and need one to put it in */
     err = err ? err : &own;
     apl_store *s;

@@ -94,10 +94,10 @@ static void free_lists(apl_writer *w)
     buffer_free(&w->splits);
 }
 
-/* In a child, its files and threads are the parent's. */
+/* In a child, its files and threads are the parent's; in a callback, its commit still needs it. */
 void apl_writer_close(apl_writer *w)
 {
-    if (!w || w->forks != forks_so_far())
+    if (!w || w->forks != forks_so_far() || w->committing)
         return;
     writer_free_pipeline(w);
     lmdb_writer_close(w->lmdb);
@@ -123,6 +123,8 @@ static apl_status ready_to_append(const apl_writer *w, apl_error *err)
         return fail(err, APL_E_INVALID, "the writer is NULL");
     if (w->forks != forks_so_far())
         return fail(err, APL_E_FORKED, "%s: the writer belongs to the parent process", w->path);
+    if (w->committing)
+        return fail(err, APL_E_REENTRANT, "%s: called from the callback of its own commit", w->path);
     if (w->status != APL_OK && err)
         *err = w->error;
     if (w->status == APL_OK && w->committed)
@@ -152,6 +154,14 @@ apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype
     if (role == APL_POSITION)
         return fail(err, APL_E_INVALID,
                     "%s: source positions are what the writer itself adds to shuffled stores", w->path);
+    if (w->shuffle && name && strcmp(name, POSITION_FIELD) == 0)
+        return fail(err, APL_E_INVALID,
+                    "%s: " POSITION_FIELD " is the field that the writer itself adds to shuffled stores",
+                    w->path);
+    if (w->shuffle && w->schema.count + 1 >= APL_MAX_FIELDS)
+        return fail(err, APL_E_INVALID,
+                    "%s: more than %u fields: a shuffled store has " POSITION_FIELD " too", w->path,
+                    APL_MAX_FIELDS - 1);
     return schema_add(&w->schema, name, name ? strlen(name) : 0, dtype, role, ndim, shape, err);
 }
 
@@ -377,7 +387,9 @@ apl_status apl_writer_commit(apl_writer *w, apl_error *err)
 {
     TRY(ready_to_append(w, err));
     apl_error error;
+    w->committing = true;
     apl_status status = writer_seal(w, &error);
+    w->committing = false;
     w->committed = status == APL_OK;
     return finish(w, status, &error, err);
 }

@@ -62,7 +62,7 @@ struct apl_writer {
     struct lmdb_writer *lmdb;
     struct schema schema;
     unsigned user_fields; /* those that the caller appends; a shuffled store has one more */
-    bool schema_closed, chosen, committed;
+    bool schema_closed, chosen, committing, committed;
 
     struct buffer members, splits; /* of struct writer_member, struct writer_split */
     size_t member;                 /* the current one, 1 more than its index; 0: none yet */

@@ -148,3 +148,18 @@ Test(store, moments_of_one_value_and_of_none)
     cr_assert_eq(apl_store_moments(s, (unsigned)none, 0, 0, &mean, &std), APL_E_NOTFOUND);
     apl_store_close(s);
 }
+
+Test(store, ways_to_read_that_there_are_not)
+{
+    apl_store_options o = APL_STORE_OPTIONS_INIT;
+    apl_store *s = NULL;
+    for (int io = -1; io <= 3; io += 4) {
+        o.io = (apl_io)io;
+        FAILS(APL_E_INVALID, apl_store_open(fx_path("db"), &o, &s, &fx_err));
+        SAYS("io is");
+    }
+    setenv("APL_IO", "junk", 1);
+    FAILS(APL_E_INVALID, apl_store_open(fx_path("db"), NULL, &s, &fx_err));
+    SAYS("APL_IO");
+    unsetenv("APL_IO");
+}

@@ -144,3 +144,24 @@ Test(where, says_what_is_wrong)
     cr_assert_eq(apl_store_where(fx.store, NULL, "label", keep_none, &asked, NULL, NULL, &err),
                  APL_E_INVALID);
 }
+
+static int close_and_keep(void *user, uint64_t id, const void *value, size_t bytes)
+{
+    apl_store **store = user;
+    (void)value;
+    (void)bytes;
+    if (id == 0) {
+        apl_store_close(*store);
+        *store = NULL;
+    }
+    return 1;
+}
+
+Test(where, a_store_may_be_closed_meanwhile)
+{
+    apl_store *store = NULL;
+    uint64_t count = 0;
+    cr_assert_eq(apl_store_open(fx.db, NULL, &store, NULL), APL_OK);
+    cr_assert_eq(apl_store_where(store, NULL, "label", close_and_keep, &store, NULL, &count, NULL), APL_OK);
+    cr_assert(!store && count == fx.train);
+}

@@ -293,3 +293,45 @@ Test(writer, a_commit_without_its_directory_names_it_once)
     cr_assert(named && !strstr(named + 1, fx_path("db")), "%s", fx_err.message);
     apl_writer_close(w);
 }
+
+static int call_writer(void *user, const apl_progress *progress)
+{
+    apl_writer *w = user;
+    (void)progress;
+    FAILS(APL_E_REENTRANT, apl_writer_commit(w, &fx_err));
+    FAILS(APL_E_REENTRANT, apl_writer_append(w, &(apl_value){"1", NULL}, &fx_err));
+    apl_writer_close(w);
+    return 0;
+}
+
+Test(writer, a_callback_cannot_call_its_writer)
+{
+    apl_writer *w;
+    OK(apl_writer_open(fx_path("db"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "one", APL_U8, APL_INPUT, 0, NULL, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    OK(apl_writer_append(w, &(apl_value){"1", NULL}, &fx_err));
+    apl_writer_on_commit(w, call_writer, w);
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    apl_store_close(fx_open(fx_path("db")));
+}
+
+/* The field that shuffling adds is known when the others are. */
+Test(writer, a_shuffled_store_has_room_for_its_position)
+{
+    apl_writer_options o = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w;
+    char name[8];
+    o.shuffle = 1;
+    OK(apl_writer_open(fx_path("db"), &o, &w, &fx_err));
+    FAILS(APL_E_INVALID, apl_writer_add_field(w, "source_position", APL_U64, APL_NAME, 0, NULL, &fx_err));
+    for (unsigned i = 0; i + 1 < APL_MAX_FIELDS; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        OK(apl_writer_add_field(w, name, APL_U8, APL_INPUT, 0, NULL, &fx_err));
+    }
+    FAILS(APL_E_INVALID, apl_writer_add_field(w, "last", APL_U8, APL_INPUT, 0, NULL, &fx_err));
+    SAYS("source_position");
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    apl_writer_close(w);
+}

@@ -66,7 +66,9 @@ typedef struct apl_allocator {
  * ranks: see `list`. */
 typedef struct apl_ranks {
     /* This process's rank, and the number of processes. Both 0: taken from the launcher (RANK and WORLD_SIZE, or the
-     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
+     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. One variable of a pair without the other says nothing:
+     * RANK without WORLD_SIZE, or SLURM_PROCID without SLURM_STEP_NUM_TASKS, as in a batch script that runs alone.
+     * Free order is for a world of 1, without lanes. */
     unsigned rank, world;
     /* The number of lanes; 0: 1, the order of a single reader. A lane is an independent stream of blocks, which are
      * dealt to the lanes afresh each epoch; positions of the epoch go to the lanes in turn. So a rank decodes only

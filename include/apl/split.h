@@ -71,10 +71,10 @@ typedef struct apl_split_options {
     }
 
 /*
- * Makes a split and writes its file atomically. Takes the same lock as writers. Either side may turn out empty. Likely
- * errors: APL_E_INVALID (the name is taken or not a valid name), APL_E_NOTFOUND (parent or field), APL_E_EXISTS,
- * APL_E_BUSY (a store is being written there), APL_E_MISMATCH (the store has been replaced since it was opened),
- * APL_E_IO, APL_E_CORRUPT (a block).
+ * Makes a split and writes its file atomically. Takes the same lock as writers. Either side may turn out empty;
+ * readers refuse an empty one (APL_E_INVALID). Likely errors: APL_E_INVALID (the name is taken or not a valid name),
+ * APL_E_NOTFOUND (parent or field), APL_E_EXISTS, APL_E_BUSY (a store is being written there), APL_E_MISMATCH
+ * (the store has been replaced since it was opened), APL_E_IO, APL_E_CORRUPT (a block).
  */
 APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split_options *options,
                                                apl_error *err);

@@ -115,7 +115,8 @@ typedef struct apl_store apl_store;
 /* How a store's file is read. Mapping is fastest. But if the file is truncated, or the disk or network beneath it
  * fails, a mapped file kills the process (SIGBUS), where reading returns an error. */
 typedef enum apl_io {
-    /* Map, but read on network file systems and FUSE. APL_IO=read or APL_IO=map in the environment overrides this. */
+    /* Map, but read on network file systems and FUSE. APL_IO=read or APL_IO=map in the environment overrides this;
+     * anything else there is APL_E_INVALID. */
     APL_IO_AUTO = 0,
     APL_IO_MAP = 1,
     APL_IO_READ = 2
@@ -154,7 +155,7 @@ typedef struct apl_store_options {
  * access is denied, the status is APL_E_IO. Builds without libcurl return APL_E_UNSUPPORTED. If the object is
  * replaced while the store is open, reads return APL_E_MISMATCH.
  *
- * Likely errors: APL_E_NOTFOUND, APL_E_CORRUPT, APL_E_VERSION, APL_E_MISMATCH, APL_E_IO.
+ * Likely errors: APL_E_NOTFOUND, APL_E_CORRUPT, APL_E_VERSION, APL_E_MISMATCH, APL_E_IO, APL_E_INVALID.
  */
 APL_API APL_MUST_USE apl_status apl_store_open(const char *path, const apl_store_options *options,
                                                apl_store **store, apl_error *err);
@@ -311,8 +312,8 @@ APL_API APL_MUST_USE apl_status apl_store_get_batch(apl_store *store, const uint
  *
  * Writes the ids in ascending order to ids[0 ... *count-1], ready for apl_reader_options.ids. If `ids` is NULL or
  * *count is too small, only sets *count (APL_E_INVALID if it was too small). Room for the whole split (see
- * apl_split_ids()) is always enough. Likely errors: APL_E_NOTFOUND (split or field), APL_E_CORRUPT (the message names
- * member and block).
+ * apl_split_ids()) is always enough. keep() may close the store. Likely errors: APL_E_NOTFOUND (split or field),
+ * APL_E_CORRUPT (the message names member and block).
  */
 APL_API APL_MUST_USE apl_status apl_store_where(apl_store *store, const char *split, const char *field,
                                                 int (*keep)(void *user, uint64_t id, const void *value,

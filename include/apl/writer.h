@@ -39,7 +39,9 @@ typedef struct apl_writer_options {
     const char *codec;
     int level;   /* zstd level for that codec; 0: chosen like the codec */
     int replace; /* 1: replace an existing store */
-    int shuffle; /* 1: store the records of each split in a keyed random order */
+    /* 1: store the records of each split in a keyed random order. The writer then adds a u64 field "source_position"
+     * (APL_POSITION), so that there are at most APL_MAX_FIELDS - 1 others, none of that name. */
+    int shuffle;
     uint64_t shuffle_seed;
     const char *tool; /* name and version of the program, recorded in the store; NULL: the library's */
 } apl_writer_options;
@@ -146,7 +148,8 @@ typedef struct apl_progress {
 APL_API void apl_writer_progress(const apl_writer *writer, apl_progress *progress);
 
 /* Has commit call `callback` a few times a second while it reads the store back, on the thread that called commit. If
- * the callback returns non-zero, commit gives up with APL_E_CANCELLED. */
+ * the callback returns non-zero, commit gives up with APL_E_CANCELLED. It must not call the writer: calls return
+ * APL_E_REENTRANT, and apl_writer_close() does nothing. */
 APL_API void apl_writer_on_commit(apl_writer *writer,
                                   int (*callback)(void *user, const apl_progress *progress), void *user);
 

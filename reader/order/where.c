@@ -73,8 +73,10 @@ apl_status apl_store_where(apl_store *store, const char *split, const char *fiel
     TRY(store_find_field(store, field, &s.field, err));
     s.room = ids ? *count : 0;
     TRY(subset_open(store, split, &subset, err));
+    store_retain(store); /* keep() may close it */
     apl_status status = sift(&s, &subset, err);
     subset_close(&subset);
+    store_release(store);
     if (status == APL_OK || status == APL_E_INVALID) /* all have been looked at, with room or without */
         *count = s.kept;
     return status;
