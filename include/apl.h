@@ -66,6 +66,7 @@
  *   - Numbers are in native byte order. Sizes are in bytes unless another unit is given.
  *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
  *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.
+ *   - A thread that calls the library needs a stack of 256 KiB, and what its own callbacks use.
  *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
  *     opened with dlopen() may be closed once its readers and writers are closed.
  *

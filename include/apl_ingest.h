@@ -152,7 +152,8 @@ typedef struct apl_ingest_summary {
  * Ingests `source` into the store `db`. `options` and `summary` may be NULL. On failure, nothing of the new store is
  * left behind and an existing one is untouched. EINTR during a read of the source polls the progress callback at once.
  * Likely errors: APL_E_SOURCE, APL_E_INCOMPLETE (both name file, member, offset and cause), APL_E_EXISTS, APL_E_BUSY,
- * APL_E_NOSPACE, APL_E_CANCELLED.
+ * APL_E_NOSPACE, APL_E_CANCELLED, APL_E_NOMEM; but if memory runs out inside libarchive, that may end the process, or
+ * the archive be taken for a broken one.
  *
  * With options.parts, `db` is the directory of a set, and the ingest makes one shard of it, such as
  * db/part-0003-of-0016. Other processes, on this or other machines that share the directory, make the other parts, in

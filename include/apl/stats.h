@@ -10,7 +10,8 @@ extern "C" {
 
 /*
  * An account of the deliveries first ... last-1 of an epoch. Receipts of all ranks, and of consecutive parts, add up:
- * delivered + skipped over all of them is last - first, unless something is missing or repeated.
+ * delivered + skipped over all of them is last - first, unless something is missing or repeated, or the reader packs:
+ * then first and last count tokens, and delivered and skipped records.
  */
 typedef struct apl_receipt {
     uint64_t epoch;
