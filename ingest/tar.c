@@ -109,6 +109,8 @@ static apl_status tar_failed(struct tar *tar, const char *place, apl_error *err)
         return fail(err, APL_E_INCOMPLETE,
                     "%s: %sends early at byte %" PRIu64 " of the tar: the tar is truncated", tar->name, place,
                     tar->given);
+    if (archive_errno(tar->archive) == ENOMEM)
+        return fail_nomem(err);
     const char *text = archive_error_string(tar->archive);
     char safe[160];
     if (!text) /* unreached: libarchive has words for all that it refuses */
@@ -119,7 +121,8 @@ static apl_status tar_failed(struct tar *tar, const char *place, apl_error *err)
 
 static apl_status begin_failed(struct tar *tar, apl_error *err)
 {
-    if (tar->why.status != APL_OK || archive_format(tar->archive) != 0)
+    bool began = archive_format(tar->archive) != 0 || archive_errno(tar->archive) == ENOMEM;
+    if (tar->why.status != APL_OK || began)
         return tar_failed(tar, "", err);
     return fail(
         err, APL_E_SOURCE,

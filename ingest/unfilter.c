@@ -138,6 +138,8 @@ static apl_status unfilter_failed(struct unfilter *u, apl_error *err)
                     "%s: ends early at byte %" PRIu64
                     ": the compressed stream is truncated (an interrupted download?)",
                     u->name, u->given);
+    if (archive_errno(u->archive) == ENOMEM)
+        return fail_nomem(err);
     const char *text = archive_error_string(u->archive);
     char safe[128];
     if (!text) /* unreached: libarchive has words for all that it refuses */
