@@ -228,7 +228,7 @@ Test(list_images, must_be_columns_once)
     ix_options.column_type_count = 1;
     refused(APL_E_INVALID, "column mask is given as --mask, and has no --type", table);
     ix_options.mask_columns = NULL;
-    refused(APL_E_INVALID, "mask_columns is NULL, but mask_columns_count is 1", table);
+    refused(APL_E_INVALID, "mask_columns is NULL, but mask_column_count is 1", table);
 }
 
 Test(list_images, are_at_most_sixteen)

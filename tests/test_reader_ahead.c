@@ -55,6 +55,7 @@ static void make_store(bool kept)
         cr_assert_eq(apl_writer_append(w, &(apl_value){bytes, &size}, NULL), APL_OK);
     }
     cr_assert_eq(apl_writer_commit(w, NULL), APL_OK);
+    apl_writer_close(w);
 }
 
 /* ------------------------------------------------------------------------------------------------ the page cache */
