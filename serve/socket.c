@@ -211,7 +211,9 @@ static apl_status not_connected(const char *path, apl_error *err)
 {
     if (errno == ENOENT || errno == ECONNREFUSED)
         return fail(err, APL_E_NOTFOUND, "%s: no server listens here", path);
-    return failed(err, path, errno == EAGAIN ? "the server takes no more clients" : "cannot be connected to");
+    if (errno == EAGAIN)
+        return fail(err, APL_E_BUSY, "%s: the server is busy, and takes no more clients now", path);
+    return failed(err, path, "cannot be connected to");
 }
 
 static apl_status connect_to(int fd, const char *path, unsigned wait_ms, apl_error *err)

@@ -227,8 +227,9 @@ for place in /nonexistent "" /dev/null relative "$scratch/db"; do
 done
 rm -rf new
 check "places: an empty environment" eval 'env -i "$aplingest" -q --partial a.tar.gz new && env -i "$apldata" verify -q new'
-check "places: words that mean nothing" env APL_IO=x LC_ALL=x LANG=x HOME=/nonexistent COLUMNS=-1 TERM=x TZ=x LINES=x \
+check "places: words that mean nothing" env APL_IO= LC_ALL=x LANG=x HOME=/nonexistent COLUMNS=-1 TERM=x TZ=x LINES=x \
     "$apldata" info db
+check "places: a way to read that there is not" eval '! APL_IO=x "$apldata" info db 2>said && grep -q "APL_IO in the environment" said'
 for closed in '<&-' '>&-' '2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
     rm -rf new
     # What is told goes nowhere, and above all not into a file that was given the number.

@@ -53,7 +53,10 @@ Test(serve_nonsense, a_server_that_takes_no_more_says_so)
     for (unsigned i = 0; i < GUESTS; i++)
         fds[i] = raw_connect();
     cr_assert_eq(client_refused(0, NULL, &err), APL_E_BUSY, "%s", err.message);
-    cr_assert(strstr(err.message, " connections, and takes no more"), "%s", err.message);
+    /* the server, or the kernel if the server has not come to all of them yet */
+    cr_assert(strstr(err.message, " connections, and takes no more") ||
+                  strstr(err.message, "busy, and takes no more clients now"),
+              "%s", err.message);
     for (unsigned i = 0; i < GUESTS; i++)
         close(fds[i]);
     apl_reader *r = NULL;
