@@ -202,7 +202,8 @@ static apl_status load_parts(struct worker *w, uint32_t index, const struct cach
     struct block_view view;
     TRY(time_head(w, source->store, number, &view, err));
     w->bytes_read += view.header_bytes;
-    store_ahead_columns(source->store, number, &view, source->fields, w->again);
+    if (store_is_elsewhere(source->store) || !residence_is_sure(&w->blocks))
+        store_ahead_columns(source->store, number, &view, source->fields, w->again);
     for (unsigned f = 0; f < r->spec.schema->count; f++) {
         if (!r->spec.options.wanted[f])
             continue;
