@@ -7,6 +7,16 @@ void raster_free(struct raster *s)
     *s = (struct raster){.data = NULL};
 }
 
+void raster_exchange(struct raster *s, struct scratch *spare, uint32_t height, uint32_t width)
+{
+    struct scratch old = s->planes;
+    s->planes = *spare;
+    *spare = old;
+    s->data = s->planes.data;
+    s->height = height;
+    s->width = width;
+}
+
 size_t raster_bytes(const struct image_info *info)
 {
     return (size_t)info->channels * info->height * info->width * (info->bits / 8);

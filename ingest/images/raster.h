@@ -32,6 +32,9 @@ struct raster {
 
 void raster_free(struct raster *s);
 
+/* Its samples are those in *spare from now on, of that size; the old memory is the spare one then. */
+void raster_exchange(struct raster *s, struct scratch *spare, uint32_t height, uint32_t width);
+
 size_t raster_bytes(const struct image_info *info);
 
 /* Refuses what is too large: APL_E_UNSUPPORTED; and, of a file of `size` bytes, what those cannot hold if each gives

@@ -143,12 +143,7 @@ apl_status raster_resize(struct raster *s, struct resizer *z, uint32_t height, u
         return fail_nomem(err);
     for (unsigned c = 0; c < s->channels; c++)
         (s->bits == 16 ? resize_words : resize_bytes)(&r, s->data + c * from, z->samples.data + c * to);
-    struct scratch old = s->planes;
-    s->planes = z->samples;
-    z->samples = old;
-    s->data = s->planes.data;
-    s->height = height;
-    s->width = width;
+    raster_exchange(s, &z->samples, height, width);
     return APL_OK;
 }
 
@@ -178,11 +173,6 @@ apl_status raster_resize_nearest(struct raster *s, struct scratch *spare, uint32
             for (uint32_t x = 0; x < width; x++, to += bytes)
                 memcpy(to, s->data + (line * s->width + nearest_place(x, s->width, width)) * bytes, bytes);
         }
-    struct scratch old = s->planes;
-    s->planes = *spare;
-    *spare = old;
-    s->data = s->planes.data;
-    s->height = height;
-    s->width = width;
+    raster_exchange(s, spare, height, width);
     return APL_OK;
 }

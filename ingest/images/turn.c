@@ -61,11 +61,6 @@ apl_status raster_turn(struct raster *s, unsigned orientation, struct scratch *s
     for (unsigned c = 0; c < s->channels; c++)
         (s->bits == 16 ? turn_words : turn_bytes)(s->data + c * plane, steps, height, width,
                                                   spare->data + c * plane);
-    struct scratch old = s->planes;
-    s->planes = *spare;
-    *spare = old;
-    s->data = s->planes.data;
-    s->height = height;
-    s->width = width;
+    raster_exchange(s, spare, height, width);
     return APL_OK;
 }
