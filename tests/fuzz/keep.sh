@@ -4,7 +4,7 @@
 set -e
 folder=$1
 shift
-export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=192
+export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=192:quarantine_size_mb=8
 for target; do
     small=$folder/small/$target
     rm -rf "$small"
