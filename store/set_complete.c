@@ -1,8 +1,12 @@
 /* Parts of one directory belong together: see set_complete.h. */
+#define _DEFAULT_SOURCE /* realpath */
 #include "set_complete.h"
 
 #include "part_name.h"
+#include "store_file.h"
+#include "url.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,13 +40,13 @@ static int by_part(const void *a, const void *b)
     return order ? order : (x->part > y->part) - (x->part < y->part);
 }
 
-/* The first part that is missing among those that belong together, which are in order and differ; 0: none. */
+/* The first part that is missing among those that belong together, which are in order and may be given more than once; 0: none. */
 static unsigned first_missing(const struct named_part *part, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (part[i].part != i + 1)
-            return (unsigned)i + 1;
-    return count < part->parts ? (unsigned)count + 1 : 0;
+    unsigned next = 1;
+    for (size_t i = 0; i < count && part[i].part <= next; i++)
+        next = part[i].part + 1;
+    return next <= part->parts ? next : 0;
 }
 
 static apl_status check_each_set(const struct named_part *part, size_t count, const char *shown,
@@ -57,8 +61,8 @@ static apl_status check_each_set(const struct named_part *part, size_t count, co
         char name[PART_NAME_BYTES], folder[512];
         part_name_make(missing, part[i].parts, name);
         printable(folder, sizeof folder, part[i].name, part[i].folder);
-        return fail(err, APL_E_INCOMPLETE, "%s: part %u of %u is missing: %s%s", shown, missing,
-                    part[i].parts, folder, name);
+        return fail(err, APL_E_INCOMPLETE, "%s%spart %u of %u is missing: %s%s", shown, *shown ? ": " : "",
+                    missing, part[i].parts, folder, name);
     }
     return APL_OK;
 }
@@ -74,5 +78,64 @@ apl_status set_check_complete(const struct shard *shards, uint32_t count, const 
     qsort(part, found, sizeof *part, by_part);
     apl_status status = check_each_set(part, found, shown, err);
     free(part);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------- stores at any paths */
+
+/* realpath(); of what leads nowhere, the path as it is written. */
+static char *real_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real ? real : strdup(path);
+}
+
+/* Where the path really leads, but for its last part, which may be a link: its name counts, as in a list. */
+static char *real_place(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    if (strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || slash == path)
+        return real_path(path);
+    char *parent = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    char *above = parent ? real_path(parent) : NULL;
+    size_t size = above ? strlen(above) + strlen(last) + 2 : 0;
+    char *place = above ? malloc(size) : NULL;
+    if (place)
+        snprintf(place, size, "%s/%s", above, last);
+    free(above);
+    free(parent);
+    return place;
+}
+
+/* The path in a form in which parts of one directory begin alike. To be freed; NULL: out of memory. */
+static char *one_form(const char *path)
+{
+    char *plain = url_is(path) ? shown_url(path) : strdup(path);
+    size_t n = plain ? strlen(plain) : 0;
+    while (n > 1 && plain[n - 1] == '/')
+        plain[--n] = 0;
+    if (!plain || url_is(path))
+        return plain;
+    char *place = real_place(plain);
+    free(plain);
+    return place;
+}
+
+apl_status apl_set_check_parts(const char *const *stores, size_t count, apl_error *err)
+{
+    if (!stores || count > UINT32_MAX / 2)
+        return fail(err, APL_E_INVALID, "apl_set_check_parts: stores is NULL, or too many");
+    struct shard *shards = calloc(count + 1, sizeof *shards);
+    apl_status status = shards ? APL_OK : fail_nomem(err);
+    for (size_t i = 0; i < count && status == APL_OK; i++)
+        if (!stores[i])
+            status = fail(err, APL_E_INVALID, "apl_set_check_parts: stores[%zu] is NULL", i);
+        else if (!(shards[i].name = one_form(stores[i])))
+            status = fail_nomem(err);
+    if (status == APL_OK)
+        status = set_check_complete(shards, (uint32_t)count, "", err);
+    for (size_t i = 0; shards && i < count; i++)
+        free(shards[i].name);
+    free(shards);
     return status;
 }

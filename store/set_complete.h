@@ -5,7 +5,7 @@
 #include "set_list.h"
 
 /* Of each directory that has some of the shards' parts (part-0003-of-0016), all of that number must be there: APL_E_INCOMPLETE,
- * and the first that is missing. Shards of other names do not matter. Errors name `shown`, the set. */
+ * and the first that is missing. Shards of other names do not matter. Errors begin with `shown`, the set, unless it is empty. */
 apl_status set_check_complete(const struct shard *shards, uint32_t count, const char *shown, apl_error *err);
 
 #endif

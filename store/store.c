@@ -91,21 +91,6 @@ static apl_status open_file(apl_store *store, const char *path, const apl_store_
     return status;
 }
 
-/* A URL as it may be shown: what follows a question mark may be a secret, and so may what comes before an @. */
-static char *shown_url(const char *path)
-{
-    size_t n = strncmp(path, "http", 4) == 0 ? strcspn(path, "?") : strlen(path);
-    size_t scheme = (size_t)(strstr(path, "://") + 3 - path);
-    const char *at = memchr(path + scheme, '@', strcspn(path + scheme, "/?#"));
-    size_t secret = at ? (size_t)(at + 1 - path) : scheme;
-    char *shown = malloc(4 * n + 1);
-    if (!shown)
-        return NULL;
-    printable(shown, 4 * n + 1, path, scheme);
-    printable(shown + strlen(shown), 4 * (n - secret) + 1, path + secret, n - secret);
-    return shown;
-}
-
 /* A URL, which may be one of a file. */
 static apl_status open_url(apl_store *store, const char *path, const apl_store_options *o, apl_error *err)
 {

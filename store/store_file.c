@@ -89,6 +89,20 @@ char *shown_path(const char *path)
     return shown ? printable(shown, size, path, strlen(path)) : NULL;
 }
 
+char *shown_url(const char *path)
+{
+    size_t n = strncmp(path, "http", 4) == 0 ? strcspn(path, "?") : strlen(path);
+    size_t scheme = (size_t)(strstr(path, "://") + 3 - path);
+    const char *at = memchr(path + scheme, '@', strcspn(path + scheme, "/?#"));
+    size_t secret = at ? (size_t)(at + 1 - path) : scheme;
+    char *shown = malloc(4 * n + 1);
+    if (!shown)
+        return NULL;
+    printable(shown, 4 * n + 1, path, scheme);
+    printable(shown + strlen(shown), 4 * (n - secret) + 1, path + secret, n - secret);
+    return shown;
+}
+
 apl_status store_open_pages(apl_store *store, apl_io io, apl_error *err)
 {
     struct stat st;

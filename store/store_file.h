@@ -7,6 +7,9 @@
 /* A path as it was given, safe to print; NULL: out of memory. */
 char *shown_path(const char *path);
 
+/* A URL as it may be shown: what follows a question mark may be a secret, and so may what comes before an @. */
+char *shown_url(const char *url);
+
 /* A store with nothing open yet, and one reference. Takes the name over; NULL is out of memory. */
 apl_status store_new(char *name, apl_store **store, apl_error *err);
 

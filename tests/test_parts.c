@@ -206,3 +206,40 @@ Test(parts, are_joined_all_or_none, .init = begin, .fini = end)
     cr_assert_str_eq(err.message,
                      "./set: is a set, and the shards of a set are stores: name the shards of that set");
 }
+
+static void check_lacks(const char *const *stores, size_t count, const char *missing)
+{
+    apl_error err;
+    char suffix[64];
+    cr_assert_eq(apl_set_check_parts(stores, count, &err), APL_E_INCOMPLETE);
+    snprintf(suffix, sizeof suffix, "/%s", missing);
+    size_t length = strlen(err.message), n = strlen(suffix);
+    cr_assert(length > n && strcmp(err.message + length - n, suffix) == 0, "%s", err.message);
+}
+
+/* The same of stores that are read as one without a list, however their paths are written. */
+Test(parts, are_whole_without_a_list, .init = begin, .fini = end)
+{
+    apl_error err;
+    const char *stores[] = {"plain", "set/part-0001-of-0003/", "./set//part-0003-of-0003",
+                            "set/../set/part-0001-of-0003", "link/part-0002-of-0003"};
+    const char *urls[] = {"https://u:p@host/a/part-0001-of-0002/?secret", "https://host/a/part-0002-of-0002",
+                          "https://host/b/part-0002-of-0002", "https://host/b/part-0001-of-0002"};
+    const char *null[] = {"plain", NULL}, *inside[] = {".", "../part-0002-of-0003", "../part-0003-of-0003"};
+    make_all(NULL);
+    cr_assert_eq(symlink("set", "link"), 0);
+    for (size_t count = 2; count < 5; count++)
+        check_lacks(stores, count, "set/part-0002-of-0003");
+    cr_assert_eq(apl_set_check_parts(stores, 5, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_set_check_parts(stores, 1, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_set_check_parts(stores, 0, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_set_check_parts(urls, 4, &err), APL_OK, "%s", err.message);
+    check_lacks(urls, 3, "b/part-0001-of-0002");
+    check_lacks(urls, 1, "a/part-0002-of-0002");
+    cr_assert(!strstr(err.message, "secret"));
+    cr_assert_eq(apl_set_check_parts(null, 2, &err), APL_E_INVALID);
+    cr_assert_eq(chdir("set/part-0001-of-0003"), 0);
+    check_lacks(inside, 2, "set/part-0003-of-0003");
+    cr_assert_eq(apl_set_check_parts(inside, 3, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(chdir("../.."), 0);
+}

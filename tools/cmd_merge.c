@@ -32,7 +32,7 @@ static int open_stores(struct job *job)
     }
     if (job->count == 1 && !apl_store_info(job->sources[0].store)->shards)
         return misuse("a single store needs no merging, unless it is a set");
-    return 0;
+    return apl_set_check_parts(job->paths, job->count, &err) == APL_OK ? 0 : failed("%s", err.message);
 }
 
 /* Appends what one store has of the split. */

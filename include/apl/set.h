@@ -50,6 +50,13 @@ typedef struct apl_set_options {
 APL_API APL_MUST_USE apl_status apl_set_join(const char *set, const char *const *shards, size_t count,
                                              const apl_set_options *options, apl_error *err);
 
+/*
+ * For programs that read several stores as one, without a list, as `apldata merge` does: are they whole? Of each
+ * directory that has some of the stores as parts that aplingest has made (part-0001-of-0016 and the like), all parts
+ * must be among them: APL_E_INCOMPLETE, and the first that is missing. Looks only at the paths, which may be URLs.
+ */
+APL_API APL_MUST_USE apl_status apl_set_check_parts(const char *const *stores, size_t count, apl_error *err);
+
 /* A shard of a set, as in the list. Later versions may append members. */
 typedef struct apl_shard {
     const char *name; /* relative to the set's directory; safe to print */

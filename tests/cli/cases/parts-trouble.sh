@@ -8,6 +8,9 @@ echo "# a missing part"
 for i in 1 2 4; do part $i/4 npy set; done
 run apldata info set
 run apldata join set/part-* -o set
+run apldata merge set merged
+run apldata merge set/part-* merged
+[ ! -e merged ]
 run part 3/4 npy set
 apldata verify -q set
 cp -r set whole
