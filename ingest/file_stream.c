@@ -155,6 +155,19 @@ apl_status files_cut_off(struct files *files, struct format_stream *stream, apl_
     return fail(err, APL_E_INCOMPLETE, "%s: ends early: it is truncated", files->places[s->file]->path);
 }
 
+/* What all parts read, and read alike. */
+static apl_status digest_beside(struct files *files, const char *path, const struct buffer *bytes,
+                                apl_error *err)
+{
+    if (!files->options.undigested || files->settled)
+        return APL_OK;
+    if (!files->beside_sha && !(files->beside_sha = hasher_new_quick()))
+        return fail_nomem(err);
+    hasher_add(files->beside_sha, path, strlen(path) + 1);
+    hasher_add(files->beside_sha, bytes->data, bytes->size);
+    return APL_OK;
+}
+
 apl_status files_read_beside(struct files *files, size_t file, const char *path, bool outside,
                              struct buffer *bytes, apl_error *err)
 {
@@ -165,6 +178,6 @@ apl_status files_read_beside(struct files *files, size_t file, const char *path,
         TRY(beside_open(&files->beside, files->places[file]->open_path, err));
         files->beside_file = file + 1;
     }
-    return beside_read(&files->beside, path, (struct beside_rules){outside, files->options.follow}, bytes,
-                       err);
+    TRY(beside_read(&files->beside, path, (struct beside_rules){outside, files->options.follow}, bytes, err));
+    return digest_beside(files, path, bytes, err);
 }

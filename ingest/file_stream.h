@@ -28,6 +28,8 @@ struct files {
     struct stream *streams; /* that are open */
     struct beside beside;   /* of one of them: */
     size_t beside_file;     /* its number, and 1 */
+    struct hasher *
+        beside_sha; /* takes what is read beside them until they are settled, where that tells them apart; NULL: nothing yet */
 };
 
 /* Opens a file, `unpack`: what is in it, or the part of it if that is not NULL. It stands in files->streams until it is closed, which

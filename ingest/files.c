@@ -99,11 +99,11 @@ void files_settle(struct files *files)
     files->settled = true;
 }
 
-static apl_status sample_place(struct place *place, struct sha256 *sha, apl_error *err)
+static apl_status sample_place(struct place *place, unsigned windows, struct sha256 *sha, apl_error *err)
 {
     int fd;
     TRY(place_open(place, &fd, err));
-    apl_status status = sample_add(fd, place->path, (uint64_t)place->st.st_size, sha, err);
+    apl_status status = sample_add(fd, place->path, (uint64_t)place->st.st_size, windows, sha, err);
     close(fd);
     return status;
 }
@@ -120,7 +120,12 @@ apl_status files_tell_apart(struct files *files, struct sha256 *sha, apl_error *
         if (place->known)
             sha256_add(sha, place->digest, 32);
         else if (at++ % step == 0)
-            TRY(sample_place(place, sha, err));
+            TRY(sample_place(place, sample_windows(unknown), sha, err));
+    }
+    if (files->beside_sha) {
+        uint8_t digest[32];
+        hasher_end(files->beside_sha, digest);
+        sha256_add(sha, digest, sizeof digest);
     }
     return APL_OK;
 }
@@ -141,6 +146,7 @@ void files_free(struct files *files)
         stream_close(files, files->streams);
     if (files->beside_file)
         beside_close(&files->beside);
+    hasher_free(files->beside_sha);
     for (size_t i = 0; i < files->count; i++)
         place_free(files->places[i]);
     free(files->places);

@@ -66,7 +66,7 @@ apl_status files_digest(struct files *files, uint8_t sha256[32], apl_error *err)
 void files_settle(struct files *files);
 
 /* Adds the digests of the files that had been read when they were settled, and of up to 64 others, evenly spaced, a sample of their
- * bytes. Settles them, if that has not been done. */
+ * bytes; and what of files beside them had been read. Settles them, if that has not been done. */
 apl_status files_tell_apart(struct files *files, struct sha256 *sha, apl_error *err);
 
 #endif

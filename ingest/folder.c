@@ -301,11 +301,12 @@ apl_status folder_sample(const struct folder *folder, struct sha256 *sha, apl_er
 {
     apl_status status = APL_OK;
     struct stat st;
+    unsigned windows = sample_windows(folder->files.count);
     for (size_t i = 0; i < folder->files.count && i < SAMPLED_FILES && status == APL_OK; i++) {
         int fd = openat(folder->fd, folder->files.at[i],
                         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | link_flag(folder));
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-            status = sample_add(fd, folder->options.name, (uint64_t)st.st_size, sha, err);
+            status = sample_add(fd, folder->options.name, (uint64_t)st.st_size, windows, sha, err);
         if (fd >= 0)
             close(fd);
     }

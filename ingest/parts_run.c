@@ -91,11 +91,12 @@ static void add_sources(struct sha256 *sha, const struct ingest *in)
 static apl_status sample_sources(struct sha256 *sha, const struct ingest *in, apl_error *err)
 {
     struct stat st;
+    unsigned windows = sample_windows(in->sources.count);
     for (size_t i = 0; i < in->sources.count && i < SAMPLED_FILES; i++) {
         int fd = open(in->sources.paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         apl_status status = APL_OK;
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-            status = sample_add(fd, in->host.source, (uint64_t)st.st_size, sha, err);
+            status = sample_add(fd, in->host.source, (uint64_t)st.st_size, windows, sha, err);
         if (fd >= 0)
             close(fd);
         TRY(status);

@@ -3,6 +3,7 @@
 #include "apl_ingest.h"
 #include "bytes.h"
 #include "hash.h"
+#include "jpegs.h"
 
 #include <criterion/criterion.h>
 #include <stdarg.h>
@@ -89,26 +90,30 @@ Test(parts_run, of_documents_compares_all_tokens, .init = begin, .fini = end)
     cr_assert_eq(apl_ingest("t.bin", "set", &options, NULL, &err), APL_E_MISMATCH);
 }
 
-/* A header of version 1.0 with 4,000 bytes: rows of u8[10]. */
-static void make_npy(const char *path, unsigned seed)
+/* A header of version 1.0: rows of u8[10]. */
+static void make_npy(const char *path, unsigned rows, unsigned seed)
 {
     char header[119];
     FILE *f = fopen(path, "w");
-    int n = snprintf(header, sizeof header, "{'descr': '|u1', 'fortran_order': False, 'shape': (40000, 10), }");
+    int n = snprintf(header, sizeof header, "{'descr': '|u1', 'fortran_order': False, 'shape': (%u, 10), }",
+                     rows);
     memset(header + n, ' ', sizeof header - (size_t)n);
     header[117] = '\n';
     fwrite("\x93NUMPY\1\0\x76\0", 1, 10, f);
     fwrite(header, 1, 118, f);
-    for (unsigned i = 0; i < 400000; i++)
+    for (unsigned i = 0; i < rows * 10; i++)
         fputc((int)(i * 31 + i / 256 * seed) & 255, f);
     fclose(f);
 }
 
 Test(parts_run, of_an_array_compares_samples, .init = begin, .fini = end)
 {
-    make_npy("x.npy", 1);
-    make_npy("y.npy", 3);
+    make_npy("x.npy", 40000, 1);
+    make_npy("y.npy", 40000, 3);
     check_told_apart("x.npy", NULL, "cp y.npy x.npy");
+    check_told_apart("x.npy", NULL, "printf x | dd of=x.npy bs=1 seek=200000 conv=notrunc status=none");
+    make_npy("z.npy", 800000, 1); /* a window in each of 255 stretches of 31 KiB */
+    check_told_apart("z.npy", NULL, "yes | dd of=z.npy bs=1K seek=4111 count=32 conv=notrunc status=none");
 }
 
 static void make_folder(const char *path, unsigned width, const char *name)
@@ -135,11 +140,61 @@ Test(parts_run, of_a_folder_compares_names_and_sizes, .init = begin, .fini = end
     check_told_apart("photos", "raw", "rm -r photos && cp -r wider photos");
 }
 
+/* Images that are not compressed have the same sizes, whatever they show. */
+Test(parts_run, of_a_folder_compares_samples, .init = begin, .fini = end)
+{
+    make_folder("photos", 4, "a");
+    check_told_apart("photos", NULL,
+                     "printf x | dd of=photos/c1/a5.ppm bs=1 seek=20 conv=notrunc status=none");
+    check_told_apart("photos", "raw",
+                     "printf x | dd of=photos/c1/a5.ppm bs=1 seek=20 conv=notrunc status=none");
+}
+
+/* Of a table whose images are replaced by a command, the second part is refused. */
+static void check_images(const char *change)
+{
+    apl_error err;
+    shell("rm -rf set kept && cp -r photos kept");
+    cr_assert_eq(make("photos/t.csv", NULL, 1, &err), APL_OK, "%s", err.message);
+    shell("%s", change);
+    cr_assert_eq(make("photos/t.csv", NULL, 2, &err), APL_E_MISMATCH, "%s", change);
+    shell("rm -rf photos && mv kept photos");
+    cr_assert_eq(make("photos/t.csv", NULL, 2, &err), APL_OK, "%s", err.message);
+}
+
+Test(parts_run, of_a_table_compares_its_images, .init = begin, .fini = end)
+{
+    make_folder("photos", 4, "a");
+    shell("cd photos && (echo image; ls */*.ppm) >t.csv");
+    for (unsigned i = 0; i < 6; i++) {
+        char change[128];
+        snprintf(change, sizeof change,
+                 "printf x | dd of=photos/c%u/a%u.ppm bs=1 seek=20 conv=notrunc status=none", i % 2, i);
+        check_images(change);
+    }
+}
+
+/* The first 256 JPEGs are looked at in any case; of more, some are compared. */
+Test(parts_run, of_a_table_compares_some_jpegs, .init = begin, .fini = end)
+{
+    struct jpeg_bytes jpeg =
+        jpeg_draw(&(struct jpeg_case){16, 16, JCS_YCbCr, .across = 1, .down = 1, .quality = 90});
+    FILE *f = fopen("one.jpg", "w");
+    cr_assert_eq(fwrite(jpeg.data, 1, jpeg.size, f), jpeg.size);
+    fclose(f);
+    free(jpeg.data);
+    shell("mkdir photos && for i in $(seq 1000 1399); do cp one.jpg photos/$i.jpg; done");
+    shell("cd photos && (echo image; ls *.jpg) >t.csv");
+    check_images("printf x | dd of=photos/1001.jpg bs=1 seek=300 conv=notrunc status=none");
+    check_images("printf x | dd of=photos/1320.jpg bs=1 seek=300 conv=notrunc status=none");
+}
+
 Test(parts_run, of_an_archive_compares_it, .init = begin, .fini = end)
 {
     make_folder("photos", 4, "a");
     shell("tar -cf photos.tar photos && tar -czf photos.tgz photos");
-    check_told_apart("photos.tar", NULL, "printf x | dd of=photos.tar bs=1 seek=1600 conv=notrunc status=none");
+    check_told_apart("photos.tar", NULL,
+                     "printf x | dd of=photos.tar bs=1 seek=1600 conv=notrunc status=none");
     shell("mkdir photos/c2 && mv photos/c1/a5.ppm photos/c2");
     check_told_apart("photos.tgz", "raw", "tar -czf photos.tgz photos");
 }

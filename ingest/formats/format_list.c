@@ -2,6 +2,7 @@
  * Tables of records as a format: CSV, TSV and lines of JSON, with columns of paths of images and masks, or without. The table is read once to learn
  * what its columns are, then once for each split; images are gathered, decoded on all cores, and appended in the order of rows.
  */
+#include "drawn.h"
 #include "list_images.h"
 #include "list_names.h"
 #include "list_records.h"
@@ -23,7 +24,8 @@ struct list {
 
 /* -------------------------------------------------------------------------------------------------- survey */
 
-/* The image or mask of a row. Reading it for its record will tell what is wrong with it. */
+/* The image or mask of a row. Reading it for its record will tell what is wrong with it. Of those that need not be looked at, parts read some,
+ * which tells the source from one with other images. */
 static apl_status survey_image(struct list *l, size_t file, unsigned k, const char *path, apl_error *err)
 {
     struct list_record *spare = l->records.records;
@@ -31,8 +33,10 @@ static apl_status survey_image(struct list *l, size_t file, unsigned k, const ch
     struct image_decoder *decoder = image_maker_decoder(l->records.makers[0]);
     bool mask = l->columns.images[k].mask;
     apl_error damage;
-    if ((!mask && !survey_wants(&l->surveys[k], l->host, path)) ||
-        l->host->read_beside(l->host->user, file, path, bytes, &damage) != APL_OK)
+    bool wanted = mask || survey_wants(&l->surveys[k], l->host, path);
+    if (!wanted && !(l->host->part && is_drawn(l->surveys[k].passed - 1)))
+        return APL_OK;
+    if (l->host->read_beside(l->host->user, file, path, bytes, &damage) != APL_OK || !wanted)
         return APL_OK;
     if (mask)
         return mask_survey_take(&l->surveys[k], &l->host->images, decoder, bytes, err);
