@@ -63,6 +63,9 @@
  *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
  *     time. Neither may be used in a child after fork(): there, a writer's calls return APL_E_FORKED, and closing it
  *     touches nothing.
+ *   - The size of a struct that a call fills in or reads is passed along with it, if a later version may append members.
+ *     A call fills in the members that both versions know, and sets to 0 what lies beyond them up to the given size.
+ *     A size that nobody has set, 0 or more than 64 KiB, is a wrong argument, and nothing is written.
  *   - Numbers are in native byte order. Sizes are in bytes unless another unit is given.
  *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
  *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.

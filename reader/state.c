@@ -245,11 +245,20 @@ static void give_receipt(apl_reader *r, const struct outlet *o, apl_receipt *rec
     options_give(receipt, size, &now, sizeof now);
 }
 
+static apl_status check_receipt(const apl_reader *r, const apl_receipt *receipt, size_t size,
+                                const char *call, apl_error *err)
+{
+    if (!r || !receipt)
+        return fail(err, APL_E_INVALID, "%s: reader or receipt is NULL", call);
+    return room_ok(size)
+               ? APL_OK
+               : fail(err, APL_E_INVALID, "%s: size is %zu, and not sizeof(apl_receipt)", call, size);
+}
+
 apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, apl_error *err)
 {
     struct outlet *o;
-    if (!r || !receipt || size == 0)
-        return fail(err, APL_E_INVALID, "apl_reader_receipt: reader or receipt is NULL, or size is 0");
+    TRY(check_receipt(r, receipt, size, "apl_reader_receipt", err));
     TRY(reader_enter(r, err));
     apl_status status = outlet_only(r, &o, err);
     if (status == APL_OK)
@@ -262,8 +271,7 @@ apl_status apl_reader_receipt_of(apl_reader *r, unsigned rank, apl_receipt *rece
                                  apl_error *err)
 {
     struct outlet *o;
-    if (!r || !receipt || size == 0)
-        return fail(err, APL_E_INVALID, "apl_reader_receipt_of: reader or receipt is NULL, or size is 0");
+    TRY(check_receipt(r, receipt, size, "apl_reader_receipt_of", err));
     TRY(reader_enter(r, err));
     apl_status status = outlet_find(r, rank, &o, err);
     if (status == APL_OK)

@@ -303,7 +303,7 @@ static void fill_stats(apl_reader *r, apl_stats *s)
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
 {
     apl_stats s = {0};
-    if (!r || !stats || size == 0)
+    if (!r || !stats || !room_ok(size))
         return APL_E_INVALID;
     TRY(reader_enter(r, NULL));
     pthread_mutex_lock(&r->lock);
@@ -371,7 +371,7 @@ size_t apl_stats_json(const apl_stats *s, char *text, size_t size)
 size_t apl_stats_json_all(const apl_stats *stats, size_t stats_size, char *text, size_t size)
 {
     apl_stats s = {0};
-    if (!stats || stats_size == 0 || (size && !text))
+    if (!stats || !room_ok(stats_size) || (size && !text))
         return 0;
     options_give(&s, sizeof s, stats, stats_size);
     return write_json(&s, true, text, size);

@@ -291,3 +291,31 @@ Test(sized, receipts_and_figures)
     }
     apl_reader_close(r);
 }
+
+/* Of a size that has not been set, nothing is believed: not even the struct that it stands beside is touched. */
+Test(sized, figures_of_no_size)
+{
+    static const size_t sizes[] = {0, ((size_t)1 << 16) + 1, SIZE_MAX, (size_t)1 << 63};
+    apl_reader *r = NULL;
+    struct room room, before;
+    apl_stats *stats = (apl_stats *)(void *)room.bytes;
+    apl_receipt *receipt = (apl_receipt *)(void *)room.bytes;
+    apl_measured measured = {stats, "train", "db", "train"};
+    apl_bottleneck what;
+    char text[64];
+    OK(apl_reader_open(a_store(), NULL, &r, &fx_err));
+    memset(&room, 0, sizeof room);
+    before = room;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        cr_assert_eq(apl_reader_stats(r, stats, sizes[i]), APL_E_INVALID);
+        FAILS(APL_E_INVALID, apl_reader_receipt(r, receipt, sizes[i], &fx_err));
+        SAYS("apl_reader_receipt: size is ");
+        FAILS(APL_E_INVALID, apl_reader_receipt_of(r, 0, receipt, sizes[i], &fx_err));
+        SAYS("apl_reader_receipt_of: size is ");
+        cr_assert_eq(apl_stats_json_all(stats, sizes[i], text, sizeof text), 0);
+        cr_assert_eq(apl_stats_explain(stats, NULL, sizes[i], &what, text, sizeof text), 0);
+        cr_assert_eq(apl_stats_metrics(&measured, 1, sizes[i], APL_METRICS_PROMETHEUS, text, sizeof text), 0);
+        cr_assert(memcmp(&room, &before, sizeof room) == 0);
+    }
+    apl_reader_close(r);
+}

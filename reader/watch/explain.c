@@ -262,7 +262,7 @@ size_t apl_stats_explain(const apl_stats *stats, const apl_stats *before, size_t
                          apl_bottleneck *bottleneck, char *text, size_t size)
 {
     apl_stats now = {0}, then = {0};
-    if (!stats || stats_size == 0 || (size && !text))
+    if (!stats || !room_ok(stats_size) || (size && !text))
         return 0;
     options_give(&now, sizeof now, stats, stats_size);
     if (before)

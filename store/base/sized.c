@@ -2,7 +2,6 @@
 #include "sized.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,6 +60,11 @@ apl_status options_take_from(void *into, size_t known, const void *array, size_t
     const uint8_t *asked = (const uint8_t *)array + i * first;
     memcpy(&size, asked, sizeof size);
     return size == first ? options_take(into, known, asked, name, err) : not_set(name, err);
+}
+
+bool room_ok(size_t size)
+{
+    return size > 0 && size <= MOST_BYTES;
 }
 
 void options_give(void *to, size_t size, const void *from, size_t known)

@@ -7,6 +7,7 @@
 
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Copies what a caller asks for over `into`, which holds the defaults, its own size included, in `known` bytes. NULL asks for
@@ -18,8 +19,12 @@ apl_status options_take(void *into, size_t known, const void *asked, const char 
 apl_status options_take_from(void *into, size_t known, const void *array, size_t i, const char *name,
                              apl_error *err);
 
-/* Hands out a struct of `known` bytes to a caller who has room for `size`: what he does not know is left out, what this library
- * does not know becomes 0. */
+/* Can a caller who passes the size of a struct along have room for that much, or for the first members of it? Other sizes have not been
+ * set. */
+bool room_ok(size_t size);
+
+/* Hands out a struct of `known` bytes to a caller who has room for `size`, which room_ok() has accepted: what he does not know is left
+ * out, what this library does not know becomes 0. */
 void options_give(void *to, size_t size, const void *from, size_t known);
 
 #endif
