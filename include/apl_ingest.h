@@ -200,6 +200,14 @@ APL_API APL_MUST_USE apl_status apl_image_decode(const void *file, size_t size, 
 APL_API APL_MUST_USE apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked,
                                                   apl_image **image, apl_error *err);
 
+/*
+ * Decodes a mask, whose pixels are the numbers of classes: u8 or u16 [1, height, width], as the file has them, indices of
+ * a palette or levels of grey. `header`: 1: only the header is read. Any thread may call it. Likely errors: those of
+ * apl_image_decode(); APL_E_SOURCE (a JPEG, an image in colour or with alpha, or one that its EXIF says to turn).
+ */
+APL_API APL_MUST_USE apl_status apl_mask_decode(const void *file, size_t size, int header, apl_image **image,
+                                                apl_error *err);
+
 /* `image` may be NULL. */
 APL_API void apl_image_free(apl_image *image);
 

@@ -1,7 +1,7 @@
-/* One image file for a caller that writes a store itself: image_maker with nothing around it. */
+/* One image file for a caller that writes a store itself: image_maker, or mask_maker, with nothing around it. */
 #include "apl_ingest.h"
 #include "image_kind.h"
-#include "image_maker.h"
+#include "mask_maker.h"
 
 /* What the caller sees of an image stands first, so that it can be freed by that. */
 struct owned_image {
@@ -43,11 +43,13 @@ static apl_status check_samples(const struct image_info *info, apl_error *err)
 }
 
 /* What the header tells. */
-static apl_status take_image_header(struct image_maker *maker, struct owned_image *own,
+static apl_status take_image_header(struct image_maker *maker, struct owned_image *own, bool mask,
                                     struct image_info *info, apl_error *err)
 {
     const struct buffer *file = &own->made.bytes;
-    TRY(image_decoder_probe(image_maker_decoder(maker), file->data, file->size, info, err));
+    struct image_decoder *decoder = image_maker_decoder(maker);
+    TRY((mask ? image_decoder_probe_numbers : image_decoder_probe)(decoder, file->data, file->size, info,
+                                                                   err));
     own->seen = (apl_image){.kind = image_kind(file->data, file->size),
                             .channels = info->channels,
                             .height = info->height,
@@ -80,7 +82,7 @@ static apl_status fill_image(struct owned_image *own, const struct image_plan *p
     struct image_maker *maker = image_maker_new();
     if (!maker)
         return fail_nomem(err);
-    apl_status status = take_image_header(maker, own, &info, err);
+    apl_status status = take_image_header(maker, own, false, &info, err);
     if (status == APL_OK && plan->bits > 0) {
         status = plan->keep ? APL_OK : check_samples(&info, err);
         if (status == APL_OK)
@@ -92,15 +94,38 @@ static apl_status fill_image(struct owned_image *own, const struct image_plan *p
     return status;
 }
 
+/* Its numbers have as many bits as in the file. */
+static apl_status fill_mask(struct owned_image *own, bool header, apl_error *err)
+{
+    struct image_info info;
+    struct image_maker *maker = image_maker_new();
+    if (!maker)
+        return fail_nomem(err);
+    apl_status status = take_image_header(maker, own, true, &info, err);
+    if (status == APL_OK && !header) {
+        const struct image_plan plan = {.mask = true, .bits = info.bits};
+        status = check_samples(&info, err);
+        if (status == APL_OK)
+            status = mask_make(maker, &plan, NULL, &own->made, err);
+        if (status == APL_OK)
+            show_image(own, &plan);
+    }
+    image_maker_free(maker);
+    return status;
+}
+
 /* plan->bits is 0: the header alone. */
 static apl_status make_owned(const void *file, size_t size, const struct image_plan *plan, bool unchecked,
                              apl_image **image, apl_error *err)
 {
     struct owned_image *own = calloc(1, sizeof *own);
+    apl_status status = APL_OK;
     if (own)
         buffer_put(&own->made.bytes, file, size);
-    apl_status status =
-        own && !own->made.bytes.failed ? fill_image(own, plan, unchecked, err) : fail_nomem(err);
+    if (!own || own->made.bytes.failed)
+        status = fail_nomem(err);
+    else
+        status = plan->mask ? fill_mask(own, plan->bits == 0, err) : fill_image(own, plan, unchecked, err);
     *image = status == APL_OK ? &own->seen : NULL;
     if (status != APL_OK && own)
         apl_image_free(&own->seen);
@@ -123,4 +148,13 @@ apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked, apl_i
     err = err ? err : &own;
     TRY(check_arguments(file, image, 8, err));
     return make_owned(file, size, &plan, unchecked != 0, image, err);
+}
+
+apl_status apl_mask_decode(const void *file, size_t size, int header, apl_image **image, apl_error *err)
+{
+    const struct image_plan plan = {.mask = true, .bits = header ? 0 : 8};
+    apl_error own;
+    err = err ? err : &own;
+    TRY(check_arguments(file, image, plan.bits, err));
+    return make_owned(file, size, &plan, false, image, err);
 }

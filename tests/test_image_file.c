@@ -99,3 +99,35 @@ Test(image_file, is_refused_where_it_cannot_be_stored)
     cr_assert_eq(apl_image_decode(text, sizeof text, 8, NULL, &err), APL_E_INVALID);
     cr_assert_eq(apl_image_decode(text, sizeof text, 9, &image, &err), APL_E_INVALID);
 }
+
+Test(image_file, of_numbers_keeps_them)
+{
+    static const uint8_t few[] = "P5 3 1 7\n\0\3\7", wide[] = "P5 2 1 65535\n\x01\x01\xFF\x82";
+    apl_image *image;
+    uint16_t words[2];
+    cr_assert_eq(apl_mask_decode(few, sizeof few - 1, 0, &image, &err), APL_OK, "%s", err.message);
+    cr_assert(image->channels == 1 && image->height == 1 && image->width == 3 && image->bits == 8);
+    cr_assert(image->bytes == 3 && memcmp(image->data, "\0\3\7", 3) == 0); /* of an image: 0, 109, 255 */
+    apl_image_free(image);
+    cr_assert_eq(apl_mask_decode(wide, sizeof wide - 1, 0, &image, NULL), APL_OK);
+    memcpy(words, image->data, sizeof words);
+    cr_assert(image->bits == 16 && image->bytes == 4 && words[0] == 0x101 && words[1] == 0xFF82);
+    apl_image_free(image);
+    cr_assert_eq(apl_mask_decode(wide, sizeof wide - 1, 1, &image, NULL), APL_OK);
+    cr_assert(image->bits == 16 && image->width == 2 && !image->data && image->bytes == 0);
+    apl_image_free(image);
+}
+
+Test(image_file, without_numbers_is_no_mask)
+{
+    static const uint8_t colours[] = "P6 1 1 255\n\1\2\3", jpeg[] = {0xFF, 0xD8, 0xFF, 0xE0};
+    apl_image *image;
+    cr_assert_eq(apl_mask_decode(colours, sizeof colours - 1, 1, &image, &err), APL_E_SOURCE);
+    cr_assert_str_eq(err.message,
+                     "is in colour, and a mask has a palette or is grey, so that its pixels are numbers");
+    cr_assert_null(image);
+    cr_assert_eq(apl_mask_decode(jpeg, sizeof jpeg, 0, &image, &err), APL_E_SOURCE);
+    cr_assert_not_null(strstr(err.message, "is a JPEG, which changes the numbers of a mask"));
+    cr_assert_eq(apl_mask_decode(grey, sizeof grey - 3, 0, &image, &err), APL_E_CORRUPT);
+    cr_assert_eq(apl_mask_decode(NULL, 0, 0, &image, &err), APL_E_INVALID);
+}

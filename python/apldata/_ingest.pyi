@@ -55,3 +55,6 @@ def image_decode(file: bytes, bits: int, /) -> _Image:
 
 def image_to_jpeg(file: bytes, unchecked: bool, /) -> _Image:
     """apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples."""
+
+def mask_decode(file: bytes, header: bool, /) -> _Image:
+    """apl_mask_decode(): as image_decode()."""

@@ -72,3 +72,20 @@ PyObject *ingest_image_to_jpeg(PyObject *module, PyObject *arguments)
     PyBuffer_Release(&file);
     return finished(status, image, &err);
 }
+
+PyObject *ingest_mask_decode(PyObject *module, PyObject *arguments)
+{
+    Py_buffer file;
+    int header;
+    apl_image *image = NULL;
+    apl_error err;
+    apl_status status;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "y*p:mask_decode", &file, &header))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_mask_decode(file.buf, (size_t)file.len, header, &image, &err);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&file);
+    return finished(status, image, &err);
+}

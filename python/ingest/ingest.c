@@ -244,10 +244,14 @@ PyDoc_STRVAR(image_decode_doc,
 PyDoc_STRVAR(image_to_jpeg_doc, "image_to_jpeg(file, unchecked)\n\n"
                                 "apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples.");
 
+PyDoc_STRVAR(mask_decode_doc, "mask_decode(file, header)\n\n"
+                              "apl_mask_decode(): as image_decode().");
+
 static PyMethodDef functions[] = {
     {"ingest", ingest, METH_VARARGS, ingest_doc},
     {"image_decode", ingest_image_decode, METH_VARARGS, image_decode_doc},
     {"image_to_jpeg", ingest_image_to_jpeg, METH_VARARGS, image_to_jpeg_doc},
+    {"mask_decode", ingest_mask_decode, METH_VARARGS, mask_decode_doc},
     {NULL, NULL, 0, NULL},
 };
 

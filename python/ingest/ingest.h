@@ -12,5 +12,6 @@ PyObject *ingest_raise(const apl_error *err);
 
 PyObject *ingest_image_decode(PyObject *module, PyObject *arguments);
 PyObject *ingest_image_to_jpeg(PyObject *module, PyObject *arguments);
+PyObject *ingest_mask_decode(PyObject *module, PyObject *arguments);
 
 #endif

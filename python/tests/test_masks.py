@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from convert_tools import made, types_of
+from mask_tools import file_of, numbers, with_palette
 
 import apldata
 from apldata import Loader
@@ -15,24 +16,6 @@ from apldata.transforms import RandomFlip, RandomResizedCrop
 
 Image = pytest.importorskip("PIL.Image")
 SIZES = ((90, 120), (64, 64), (100, 70), (80, 130))
-
-
-def numbers(height: int, width: int) -> np.ndarray:
-    """A slope, which no flip and no turn leaves as it is."""
-    y, x = np.mgrid[:height, :width]
-    return (x * 150 // width + y * 90 // height).astype("u1")
-
-
-def with_palette(pixels: np.ndarray) -> Any:
-    mask = Image.fromarray(pixels)
-    mask.putpalette(bytes(range(255, -1, -1)) * 3)
-    return mask
-
-
-def file_of(image: Any, kind: str = "PNG", **options: Any) -> bytes:
-    out = io.BytesIO()
-    image.save(out, kind, **options)
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -193,7 +176,9 @@ def test_convert_refuses_jpegs_and_missing_files(tmp_path: Path) -> None:
     decoded.load()
     inside = file_of(Image.fromarray(numbers(8, 9)), "TIFF", compression="jpeg")
     for mask in (decoded, Image.open(io.BytesIO(rows[1]["mask"])), inside):
-        with pytest.raises(apldata.InvalidTypeError, match="column mask: is a JPEG"):
+        with pytest.raises(
+            apldata.InvalidTypeError, match="column mask: (is a JPEG|TIFF: is compressed as JPEG)"
+        ):
             made([{"mask": mask}], tmp_path / "db", types={"mask": "mask"})
     with pytest.raises(apldata.InvalidTypeError, match="column mask: is in colour"):
         made([{"mask": Image.new("RGB", (9, 8))}], tmp_path / "db", types={"mask": "mask"})

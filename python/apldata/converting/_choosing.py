@@ -313,7 +313,7 @@ class _Chooser:
             )
         self._images.append(name)
         if told.as_mask:
-            good = [*alike([one for one in good if isinstance(one, DecodedImage)])]
+            good = alike(good)
         medias = () if told.as_mask else self._medias(values, outside)
         jpegs = self._wanted.keep_bytes is None and "image/jpeg" in medias
         self._note_palettes(column, name, good)

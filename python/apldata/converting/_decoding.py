@@ -78,7 +78,53 @@ def decoded(data: bytes, bits: int) -> DecodedImage:
     except UnsupportedError as error:
         if media_of(data) != "image/tiff":
             raise
-        return _exact_tiff(data, error)
+        _check_exact(data, error)
+        return by_pillow(data)
+
+
+def mask_header(data: bytes) -> Header | DecodedImage:
+    """What the header of a mask's file says; the mask, if Pillow decodes it.
+
+    Raises: as `mask()`.
+    """
+    made = _mask_of_c(data, True)
+    if made is None:
+        return _mask_by_pillow(data)
+    return Header(made[1][1:], np.dtype(f"u{made[2] // 8}"), False, 1)
+
+
+def mask(data: bytes) -> DecodedImage:
+    """The numbers that the pixels of a file are: [height, width], of as many bits as in the file.
+
+    Raises:
+        SourceError, CorruptError: it is damaged, or has no numbers.
+        UnsupportedError: something of it would be lost.
+    """
+    made = _mask_of_c(data, False)
+    if made is None:
+        return _mask_by_pillow(data)
+    image = _of_c(made)
+    return DecodedImage(image.pixels[0], remarks=image.remarks)
+
+
+def _mask_of_c(data: bytes, header: bool) -> Any:
+    """None: Pillow is to decode it, as an image of its kind."""
+    if media_of(data) not in _OF_C:
+        return None
+    try:
+        return load_extension().mask_decode(data, header)
+    except UnsupportedError as error:
+        if media_of(data) != "image/tiff":
+            raise
+        _check_exact(data, error)
+        return None
+
+
+def _mask_by_pillow(data: bytes) -> DecodedImage:
+    image = by_pillow(data, "masks of kinds that APL does not read itself")
+    if image.orientation > 1:
+        raise SourceError("a mask whose EXIF says to turn it: a mask lies as its image does")
+    return dataclasses.replace(image.as_mask(), remarks=image.remarks)
 
 
 def as_jpeg(data: bytes) -> Jpeg:
@@ -187,8 +233,8 @@ def _is_exact(image: Any) -> bool:
     return any((bit, kind, *of) in _EXACT for bit in bits for kind in kinds if len(bits) == len(kinds) == 1)
 
 
-def _exact_tiff(data: bytes, refused: UnsupportedError) -> DecodedImage:
-    """A TIFF that C refuses: a grey one of floats or signed numbers, or any if libtiff is missing. Of many,
+def _check_exact(data: bytes, refused: UnsupportedError) -> None:
+    """Of a TIFF that C refuses: a grey one of floats or signed numbers, or any if libtiff is missing. Of many,
     Pillow would change the samples."""
     try:
         with _pillow("").open(io.BytesIO(data)) as image:
@@ -197,4 +243,3 @@ def _exact_tiff(data: bytes, refused: UnsupportedError) -> DecodedImage:
         raise refused from None
     if not exact:
         raise refused
-    return by_pillow(data)

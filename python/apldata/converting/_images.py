@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -187,10 +188,16 @@ def mask_of(value: Any) -> Any:
         return str(error)
 
 
-def alike(masks: list[DecodedImage]) -> list[DecodedImage]:
+def alike(masks: Sequence[DecodedImage | Header]) -> list[DecodedImage | Header]:
     """All of 16 bits if one is."""
-    wide = any(mask.pixels.dtype == np.uint16 for mask in masks)
-    return [DecodedImage(mask.pixels.astype(np.uint16)) for mask in masks] if wide else masks
+    wide = np.dtype(np.uint16)
+    if all(mask.dtype != wide for mask in masks):
+        return list(masks)
+    return [
+        DecodedImage(mask.pixels.astype(wide)) if isinstance(mask, DecodedImage)
+        else dataclasses.replace(mask, dtype=wide)
+        for mask in masks
+    ]  # fmt: skip
 
 
 def media_of(data: bytes) -> str:

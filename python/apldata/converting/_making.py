@@ -20,8 +20,8 @@ from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._beside import Beside, OfFile, Values
-from ._decoding import SIDEWAYS, as_jpeg, by_pillow, decoded, header, orientation_of
-from ._images import BYTES, NO_MASK, DecodedImage, File, Header, is_image, is_kept_as, media_of
+from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
+from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
@@ -308,7 +308,7 @@ class Pixels(OfFiles):
 
     def _read(self, value: Any) -> OfFile:
         try:
-            image = image_of(value, self._outside, 16 if self.field.dtype == "u16" else 8, self.masks)
+            image = self._image_of(value)
             if image is None:
                 return OfFile(None)
             image = image if self.masks else image.fitted(str(self.field.dtype))
@@ -316,6 +316,13 @@ class Pixels(OfFiles):
             return OfFile(None, why=str(error))
         shape = image.shape if len(image.shape) == 3 else (1, *image.shape)
         return OfFile(self._one(image, 0), shape, None, image.orientation, image.remarks)
+
+    def _image_of(self, value: Any) -> DecodedImage | None:
+        """An image, decoded, or a mask; None: it is missing."""
+        if value is None or isinstance(value, DecodedImage):
+            return value.as_mask() if value is not None and self.masks else value
+        data = _file_of_image(value, self._outside)
+        return mask(data) if self.masks else decoded(data, 16 if self.field.dtype == "u16" else 8)
 
 
 def files_of(values: Column) -> list[Any]:
@@ -345,24 +352,13 @@ def _file_of_image(value: Any, outside: bool) -> bytes:
     return data
 
 
-def image_of(value: Any, outside: bool, bits: int, mask: bool) -> DecodedImage | None:
-    """An image, decoded, or a mask; None: it is missing."""
-    if value is None or isinstance(value, DecodedImage):
-        return value.as_mask() if value is not None and mask else value
-    data = _file_of_image(value, outside)
-    if not mask:
-        return decoded(data, bits)
-    if media_of(data) == "image/jpeg":
-        raise SourceError(NO_MASK)
-    image = by_pillow(data, "masks")
-    return dataclasses.replace(image.as_mask(), remarks=image.remarks)
-
-
-def header_of(value: Any, outside: bool, mask: bool) -> Header | DecodedImage | str | None:
-    """What an image is; or why it cannot be told."""
+def header_of(value: Any, outside: bool, as_mask: bool) -> Header | DecodedImage | str | None:
+    """What an image is, or a mask; or why it cannot be told."""
     try:
-        if mask or value is None or isinstance(value, DecodedImage):
-            return image_of(value, outside, 8, mask)
-        return header(_file_of_image(value, outside))
+        if isinstance(value, DecodedImage):
+            return value.as_mask() if as_mask else value
+        if value is None:
+            return None
+        return (mask_header if as_mask else header)(_file_of_image(value, outside))
     except Error as error:
         return str(error)
