@@ -46,14 +46,23 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 STORE = ["lmdb", "zstd", "crypto", "jpeg"]
 INGEST = ["archive", "lzma", "bz2", "z", "isal", "jansson"]
 # Decoders of images, and of CSV: what make is told to build without, and the libraries, those after the first
-# being what Debian's build of it needs. Where there is no libspng, libpng reads PNG.
+# being what Debian's archive of it needs. Where there is no archive of libspng, libpng reads PNG.
 IMAGES = {
     "SPNG": ["spng"],
     "WEBP": ["webp"],
     "GIF": ["gif"],
     "CSV": ["csv"],
-    "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"],
+    "TIFF": ["tiff", "webp", "sharpyuv", "Lerc", "jbig", "deflate", "stdc++"],
 }
+# What each reads, and Debian's package of it.
+READS = {
+    "WEBP": ("WebP", "libwebp-dev"),
+    "GIF": ("GIF", "libgif-dev"),
+    "CSV": ("CSV", "libcsv-dev"),
+    "TIFF": ("TIFF", "libtiff-dev"),
+}
+# A part of libwebp, before its version 1.3.
+NOT_EVERYWHERE = ("sharpyuv",)
 COMMANDS = ["jansson", "jpeg", "png", "z", "stdc++"]
 # Under the LGPL: in a wheel, a shared library that its user may replace.
 REPLACEABLE = ("csv",)
@@ -70,8 +79,8 @@ HIDDEN = f"-Wl,--version-script={ROOT}/python/link/extension.map"
 SAFE = ["-Wl,--as-needed", "-Wl,-z,relro,-z,now"]
 # The first glibc that a tag names: manylinux2014.
 OLDEST = (2, 17)
-# What every Linux has; a wheel that needs nothing else may bear a manylinux tag.
-SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux.*)")
+# What every Linux with NumPy has; a wheel that needs nothing else may bear a manylinux tag.
+SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*)")
 
 
 def say(text: str) -> None:
@@ -152,6 +161,11 @@ class Libraries:
         whole = ["-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"]
         command = [*LINK, "-o", out, source, *whole, HIDDEN, *STREAMS]
         return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+    def links(self, name: str, shared: bool = True) -> bool:
+        """Is there an archive of it that is fit, or a shared library, if that will do?"""
+        archive = self.file(f"lib{name}.a")
+        return bool((archive and self.fit(archive)) or (shared and self.file(f"lib{name}.so")))
 
     def flags(self, names: list[str], position_independent: bool) -> list[str]:
         """Linker flags for libraries, in the order in which they use each other."""
@@ -322,24 +336,31 @@ class BuildExt(build_ext):
                     target.write_text(needs)
 
     def images(self) -> tuple[list[str], dict[str, str]]:
-        """The libraries that decode images, of which there are archives; and what make builds without."""
+        """The libraries that decode images; and what make builds without."""
         found, without = [], {}
         for variable, names in IMAGES.items():
-            if self.decodes(names):
-                found += names
+            if linked := self.linked(names):
+                found += linked
                 continue
             without[variable] = ""
-            if variable != "SPNG":
-                say(f"lib{names[0]} is not there as an archive: such files will not be read")
+            if variable in READS:
+                kind, package = READS[variable]
+                say(f"{kind} files will not be read: {package} is missing (apt-get install -y {package})")
         return [*([] if "spng" in found else ["png"]), *found], without
 
-    def decodes(self, names: list[str]) -> bool:
-        """Is it there, with what it needs? Shared ones, and those of APL_LIBRARIES, bring that."""
-        shared = self.system.file(f"lib{names[0]}.so") is not None
-        if SHARED or (shared and names[0] in REPLACEABLE):
-            return shared
-        wanted = names[:1] if LIBRARIES else names
-        return all((path := self.system.file(f"lib{n}.a")) and self.system.fit(path) for n in wanted)
+    def linked(self, names: list[str]) -> list[str]:
+        """What is linked of a decoder; nothing if it is not there.
+
+        Its archive, with what that needs, some of it perhaps shared; or its shared library, which brings it.
+        """
+        first, *others = names
+        shared = self.system.file(f"lib{first}.so") is not None
+        if SHARED or (shared and first in REPLACEABLE):
+            return [first] if shared else []
+        needs = [] if LIBRARIES else [name for name in others if name not in NOT_EVERYWHERE]
+        if self.system.links(first, shared=False) and all(map(self.system.links, needs)):
+            return names
+        return [first] if shared and first != "spng" else []
 
     def copy_commands(self) -> None:
         target = self.folder / "bin"

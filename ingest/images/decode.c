@@ -12,7 +12,7 @@ struct image_decoder {
     struct scratch work;
 };
 
-/* What a build may lack stands here without a reader. */
+/* What a build may lack stands here without a reader, but with what to install; in brackets, Debian's package. */
 static const struct {
     const char *kind, *library;
     image_reader *read;
@@ -22,22 +22,22 @@ static const struct {
 #elif defined(HAVE_PNG)
     {"PNG", NULL, image_libpng_read},
 #else
-    {"PNG", "libspng or libpng", NULL},
+    {"PNG", "libspng or libpng (libpng-dev)", NULL},
 #endif
 #ifdef HAVE_WEBP
     {"WebP", NULL, image_webp_read},
 #else
-    {"WebP", "libwebp", NULL},
+    {"WebP", "libwebp (libwebp-dev)", NULL},
 #endif
 #ifdef HAVE_TIFF
     {"TIFF", NULL, image_tiff_read},
 #else
-    {"TIFF", "libtiff 4.5 or later", NULL},
+    {"TIFF", "libtiff 4.5 or later (libtiff-dev)", NULL},
 #endif
 #ifdef HAVE_GIF
     {"GIF", NULL, image_gif_read},
 #else
-    {"GIF", "giflib", NULL},
+    {"GIF", "giflib (libgif-dev)", NULL},
 #endif
     {"BMP", NULL, image_bmp_read},   {"PPM", NULL, image_pnm_read}, {"PGM", NULL, image_pnm_read},
 };
@@ -77,7 +77,8 @@ static apl_status read_kind(struct image_decoder *d, const uint8_t *bytes, size_
         if (strcmp(kind, kinds[i].kind) != 0)
             continue;
         if (!kinds[i].read)
-            return fail(err, APL_E_UNSUPPORTED, "holds %s, which this build does not read: it lacks %s", kind,
+            return fail(err, APL_E_UNSUPPORTED,
+                        "holds %s, which this build does not read: install %s, and build APL again", kind,
                         kinds[i].library);
         return kinds[i].read(bytes, size, info, samples, err);
     }
