@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +83,70 @@ def test_dicts_of_other_keys_are_json(tmp_path: Path) -> None:
         assert [json.loads(record["a"]) for record in store] == [{"b": 1}, {"c": "2020-01-01"}, {}]
     with pytest.raises(apldata.InvalidError, match=r"row 1: lacks a\.b; has a\.c too"):
         made(rows, tmp_path / "c")
+
+
+UNEVEN: list[Any] = [[[0.0, 0.5, 4.0, 0.5, 4.0, 4.0], [1.0, 1.0, 2.0, 1.0]], [[5.0, 6.0]], []]
+EVEN: list[Any] = [[1.0, 2.0], [3.0, 4.0]]
+FIRST = (
+    r"column at: its first (row holds|4 rows hold) lists of lists of different lengths, in row {}, which no"
+)
+ADVICE = r"types=\{'at': 'json'\} keeps such lists as text, or flatten them, with their lengths in a field"
+
+
+def sources(rows: list[Any]) -> dict[str, Any]:
+    """The same column, as each library has it."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"at": rows})
+    found = {"rows": [{"at": row} for row in rows], "arrow": table, "columns": {"at": rows}}
+    found["arrays"] = [{"at": [np.array(one) for one in row]} for row in rows]
+    if importlib.util.find_spec("pandas"):
+        found["pandas"] = table.to_pandas()
+    return found
+
+
+@pytest.mark.parametrize("before", [0, 3, 300])
+def test_lists_of_different_lengths_are_refused_with_advice(tmp_path: Path, before: int) -> None:
+    for kind, source in sources([EVEN] * before + UNEVEN[:1]).items():
+        with pytest.raises(apldata.InvalidError, match=ADVICE) as caught:
+            made(source, tmp_path / "s")
+        later = f"row {before}: field at must be an array of f64"
+        assert re.search(f"{FIRST.format(before)}|{later}", str(caught.value)), kind
+
+
+def test_lists_of_different_depths_of_arrow_are_refused_with_advice(tmp_path: Path) -> None:
+    """COCO's polygons of several objects, of which some are alike: they ended with a bare ValueError."""
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(apldata.InvalidError, match=rf"row 0: field at must be .*{ADVICE}"):
+        made(pa.table({"at": [[EVEN, UNEVEN[0]]]}), tmp_path / "s")
+
+
+def test_the_advice_about_lists_of_different_lengths_works(tmp_path: Path) -> None:
+    for kind, source in sources(UNEVEN).items():
+        store = made(source, tmp_path / kind, types={"at": "json"})
+        assert [json.loads(record["at"]) for record in store] == UNEVEN, kind
+    rows = [
+        {"at": [one for flat in each for one in flat], "lengths": [len(one) for one in each]}
+        for each in UNEVEN
+    ]
+    store = made(rows, tmp_path / "flat", types={"at": ("f32", (-1,)), "lengths": ("i64", (-1,))})
+    for record, each in zip(store, UNEVEN, strict=True):
+        again = np.split(record["at"], np.cumsum(record["lengths"]))[:-1]
+        assert [one.tolist() for one in again] == each
+
+
+def test_lists_of_lists_of_pandas_are_arrays(tmp_path: Path) -> None:
+    """It has them as arrays of arrays."""
+    pytest.importorskip("pandas")
+    store = made(sources([EVEN, EVEN * 2])["pandas"], tmp_path / "s")
+    assert types_of(store) == {"at": "f64[-1,2]"} and store[1]["at"].tolist() == EVEN * 2
+
+
+def test_arrays_within_values_are_json(tmp_path: Path) -> None:
+    """Long ones too, of which text would leave out the middle."""
+    times = np.array(["2020-01-01"], "M8[D]")
+    store = made(
+        [{"a": {"b": np.arange(2000), "c": [np.float32(0.5)], "d": times}}],
+        tmp_path / "s",
+        types={"a": "json"},
+    )
+    assert json.loads(store[0]["a"]) == {"b": [*range(2000)], "c": [0.5], "d": ["2020-01-01"]}

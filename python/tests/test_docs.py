@@ -77,7 +77,9 @@ def draw_scenes(folder: Path) -> None:
         mask.putpalette(bytes(range(256)) * 3)
         mask.save(voc / "SegmentationClass" / f"{name}.png")
         images.append({"id": 7 * i, "file_name": f"{name}.jpg"})
-        boxes += [{"image_id": 7 * i, "bbox": [20, 30, 200.5, 220], "category_id": 18, "iscrowd": 0}] * i
+        polygons = [[20, 30, 220.5, 30, 90, 250], [20, 30, 60, 30, 60, 70, 20, 70]]
+        box = {"image_id": 7 * i, "bbox": [20, 30, 200.5, 220], "category_id": 18, "iscrowd": 0}
+        boxes += [box | {"segmentation": polygons}] * i
     annotations = json.dumps({"images": images, "annotations": boxes})
     (coco / "annotations/instances_train2017.json").write_text(annotations)
 

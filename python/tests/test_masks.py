@@ -177,7 +177,7 @@ def test_convert_refuses_jpegs_and_missing_files(tmp_path: Path) -> None:
     inside = file_of(Image.fromarray(numbers(8, 9)), "TIFF", compression="jpeg")
     for mask in (decoded, Image.open(io.BytesIO(rows[1]["mask"])), inside):
         with pytest.raises(
-            apldata.InvalidTypeError, match="column mask: (is a JPEG|TIFF: is compressed as JPEG)"
+            apldata.InvalidTypeError, match=r"column mask: (is a JPEG|TIFF: is compressed as JPEG)"
         ):
             made([{"mask": mask}], tmp_path / "db", types={"mask": "mask"})
     with pytest.raises(apldata.InvalidTypeError, match="column mask: is in colour"):

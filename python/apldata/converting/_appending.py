@@ -15,7 +15,7 @@ from ._beside import Values
 from ._classes import Renumbering
 from ._making import Maker, Wrong, Wrongs
 from ._times import Refusal
-from ._told import Chunk, Column, Part, Told, rows_of
+from ._told import Chunk, Column, Part, Told, rows_of, uneven
 
 _SECONDS = 0.1  # between two reports
 _ADVICE = "types and shapes are those of the first rows, unless types={...} gives others"
@@ -121,9 +121,19 @@ class Appender:
         if wrong:
             values = {name: _kept(column, left) for name, column in values.items()}
         if left:
-            with advising(InvalidError, _ADVICE):
+            try:
                 self._writer._extend(values, [first + row for row in left])
+            except InvalidError as error:
+                with advising(InvalidError, self._advice(error)):
+                    raise
         self.records, self.raw_bytes, _ = self._writer._progress_now()
+
+    def _advice(self, error: InvalidError) -> str:
+        """What to do about a value that the writer refuses."""
+        if "inhomogeneous" not in str(error.__cause__):
+            return _ADVICE
+        fields = (maker.field.name for maker in self._makers)
+        return uneven(next((name for name in fields if f"field {name} must" in str(error)), "..."))
 
     def _check_masks(self, wrong: Wrongs) -> None:
         """Each mask is as large as its record's first image, as far as that is known."""

@@ -183,7 +183,8 @@ def _stacked(arrays: list[Any], none: np.ndarray) -> Any:
         return none
     if any(array is None for array in arrays):
         return None
-    if len({array.shape if isinstance(array, np.ndarray) else None for array in arrays} | {None}) == 2:
+    shapes = {array.shape if isinstance(array, np.ndarray) else None for array in arrays}
+    if len(shapes) == 1 and None not in shapes:
         return np.stack(arrays)
     return [array if isinstance(array, list) else array.tolist() for array in arrays]
 

@@ -36,6 +36,8 @@ def _of_array(array: np.ndarray | np.generic) -> Any:
         return None
     if array.ndim == 0 and array.dtype.kind in "USO":
         return cell(array.item())
+    if array.dtype.kind == "O":  # as which pandas has lists of lists
+        return list(map(cell, np.asarray(array)))
     return np.asarray(array)
 
 

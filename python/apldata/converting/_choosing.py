@@ -15,11 +15,11 @@ from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed, plain
 from ._beside import Beside
-from ._found import found
+from ._found import UNEVEN, found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
 from ._times import unit_of
-from ._told import Chunk, Column, Told
+from ._told import Chunk, Column, Told, uneven
 
 Types = Mapping[str, Any] | None
 Fields = Iterable[str] | Mapping[str, str] | None
@@ -110,6 +110,8 @@ def check_names(wanted: Asked, columns: Iterable[str]) -> list[str]:
 
 def _refuse(column: str, name: str, what: str, rows: int) -> InvalidTypeError:
     first = "its first row holds" if rows == 1 else f"its first {rows:,} rows hold"
+    if what.startswith(UNEVEN):
+        return InvalidTypeError(f"column {column}: {first} {what}, which no array holds: {uneven(name)}")
     return InvalidTypeError(
         f"column {column}: {first} {what}, for which a store has no type: give one, "
         f'types={{{name!r}: ...}} ("json" makes text of anything), or choose other columns by fields=[...]'

@@ -234,8 +234,8 @@ def _is_exact(image: Any) -> bool:
 
 
 def _check_exact(data: bytes, refused: UnsupportedError) -> None:
-    """Of a TIFF that C refuses: a grey one of floats or signed numbers, or any if libtiff is missing. Of many,
-    Pillow would change the samples."""
+    """Refuses a TIFF of which Pillow would change the samples. Those that C refuses are grey ones of floats
+    or signed numbers, or all if libtiff is missing."""
     try:
         with _pillow("").open(io.BytesIO(data)) as image:
             exact = image.format == "TIFF" and _is_exact(image)

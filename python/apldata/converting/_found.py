@@ -15,6 +15,7 @@ from .._errors import InvalidTypeError
 from ._images import DecodedImage, File, Header
 from ._told import Column, Told
 
+UNEVEN = "lists of lists of different lengths"
 _PYTHON = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", File: "file",
            DecodedImage: "image", Header: "image", list: "list"}  # fmt: skip
 
@@ -57,11 +58,22 @@ def _of_arrays(arrays: list[np.ndarray]) -> Told:
     return Told(told.dtype, shape, refused=told.refused)
 
 
-def _of_lists(values: list[Any]) -> Told:
+def _array(value: list[Any]) -> np.ndarray | None:
+    """None: lists in it are not alike."""
     try:
-        arrays = [np.asarray(value) for value in values]
+        return np.asarray(value)
     except (ValueError, OverflowError):
-        return Told(refused="lists of lists of different lengths")
+        return None
+
+
+def _of_lists(values: list[Any], rows: list[int]) -> Told:
+    """`rows`: those that the values are of."""
+    arrays: list[np.ndarray] = []
+    for row, value in zip(rows, values, strict=True):
+        array = _array(value)
+        if array is None:
+            return Told(refused=f"{UNEVEN}, in row {row}")
+        arrays.append(array)
     kinds = {array.dtype.kind for array in arrays if array.size}
     if kinds & set("USO"):
         return Told(refused=f"lists of {_kind(_first_inside(values))}")
@@ -112,7 +124,8 @@ def found(values: Column) -> Told:
     if isinstance(values, np.ndarray) and values.dtype.kind not in "USO":
         told = _of_dtype(values.dtype)
         return Told(told.dtype, values.shape[1:], refused=told.refused)
-    values = [value for value in values if value is not None]
+    rows = [row for row, value in enumerate(values) if value is not None]
+    values = [values[row] for row in rows]
     if not values:
         return Told(refused="nothing but missing values")
     kinds = set(map(_kind, values))
@@ -123,7 +136,7 @@ def found(values: Column) -> Told:
     if kinds <= {"file", "image", "bytes"}:
         return Told(is_file=True)
     if kinds == {"list"}:
-        return _of_lists(values)
+        return _of_lists(values, rows)
     if all(isinstance(value, np.ndarray) for value in values):
         return _of_arrays(values)
     if len(kinds) == 1:

@@ -20,6 +20,7 @@ from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._beside import Beside, OfFile, Values
+from ._cells import cell
 from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
 from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
 from ._times import Refusal, Unit, is_time
@@ -218,10 +219,20 @@ class Json(Maker):
         try:
             plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
             plain = str(value) if is_time(value) else plain
-            return json.dumps(plain, ensure_ascii=False, default=str)
+            return json.dumps(plain, ensure_ascii=False, default=_of_json)
         except ValueError as error:
             wrong[row] = Wrong(f"JSON cannot tell {shown(value)}: {error}")
             return ""
+
+
+def _of_json(value: Any) -> Any:
+    """What JSON has no form for: arrays and tensors as lists, all else as text."""
+    plain = cell(value)
+    if isinstance(plain, np.ndarray) and plain.ndim:
+        return list(plain) if is_time(plain) else plain.tolist()
+    if isinstance(plain, (np.ndarray, np.generic)) and not is_time(plain):
+        return plain.tolist()
+    return str(value)
 
 
 class OfFiles(Numbers):

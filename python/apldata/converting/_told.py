@@ -134,6 +134,14 @@ def rows_of(chunk: Chunk) -> int:
     return len(next(iter(chunk.values()), ()))
 
 
+def uneven(name: str) -> str:
+    """What to do about lists of lists of different lengths, which no array holds."""
+    return (
+        f"types={{{name!r}: 'json'}} keeps such lists as text, or flatten them, with their lengths in a "
+        "field of their own"
+    )
+
+
 def size_of(value: Any) -> int:
     """Its bytes, near enough to tell how many values make a piece of work."""
     if isinstance(value, np.ndarray):
