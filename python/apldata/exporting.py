@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ._arguments import choice, flag, names, names_checked, path_of, text
-from ._errors import ExistsError, InvalidError, UnsupportedError, storage_error
+from ._errors import ExistsError, InvalidError, UnsupportedError, prefixed, storage_error
 from ._reading import arrays_of
 from ._store import Store
-from .schema import Field
+from .schema import Field, plain
 
 _PIECE = 16 << 20  # bytes of records that become a row group
 _ARROW = {"u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16", "u32": "uint32", "i32": "int32",
@@ -32,6 +32,22 @@ def _load() -> tuple[Any, Any]:
             "Parquet files are written by the package pyarrow: pip install pyarrow"
         ) from None
     return pa, pq
+
+
+def _check_text(name: str, values: Any, ids: np.ndarray) -> None:
+    """Refuses text with bytes that are not UTF-8, which come as lone surrogates; ids: of the records."""
+    for number, value in zip(ids, values, strict=True):
+        if value.isascii():
+            continue
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            byte = ord(value[error.start]) & 0xFF
+            raise UnsupportedError(
+                f"record {number}, field {plain(name)}: text with the byte {byte:#04x}, which is not UTF-8, "
+                "as older versions stored it: `apldata extract --field` makes a store of the other fields, "
+                "and docs/DATA.md shows how to make one with its text repaired"
+            ) from None
 
 
 class _Column:
@@ -76,8 +92,12 @@ class _Column:
         return {"name": f.name, "dtype": f.dtype, "shape": list(f.shape), "mark": f.mark, "media": f.media,
                 "classes": list(f.classes) if f.classes else None}  # fmt: skip
 
-    def array(self, batch: dict[str, Any]) -> Any:
+    def array(self, batch: dict[str, Any], ids: np.ndarray) -> Any:
+        """Of the records `ids`."""
         values, pa = batch[self.field.name], self._pa
+        for name in (self.paths, self.field.name if self.field.dtype == "utf8" else None):
+            if name is not None:
+                _check_text(name, batch[name], ids)
         if self.kind:
             names = batch[self.paths] if self.paths else [None] * len(values)
             files = [{"bytes": bytes(value), "path": name} for value, name in zip(values, names, strict=True)]
@@ -154,19 +174,22 @@ class _Export:
         names = {"halffloat": "float16", "float": "float32", "double": "float64"}
         return {"_type": "Value", "dtype": names.get(str(type), str(type))}
 
-    def _batches(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _batches(self) -> Iterator[tuple[str, np.ndarray, dict[str, Any]]]:
+        """Of each the split, the ids, and the columns."""
         size = sum(field.raw_bytes for field in self._store.schema)
         rows = max(1, min(4096, _PIECE * len(self._store) // max(1, size)))
         for split in self._splits:
             ids = self._store.split_ids(split)
             for first in range(0, len(ids), rows):
-                yield split, arrays_of(self._store, ids[first : first + rows], self._fields, None)
+                some = ids[first : first + rows]
+                yield split, some, arrays_of(self._store, some, self._fields, None)
 
     def write(self, file: Any) -> int:
         schema, records = self._schema(), 0
         with self._pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out:
-            for split, batch in self._batches():
-                arrays = [column.array(batch) for column in self._columns]
+            for split, ids, batch in self._batches():
+                with prefixed(f"{self._store.path}: "):
+                    arrays = [column.array(batch, ids) for column in self._columns]
                 if len(self._splits) > 1:
                     arrays.append(self._pa.array([split] * len(arrays[0]), self._pa.string()))
                 out.write_table(self._pa.Table.from_arrays(arrays, schema=schema))
@@ -198,6 +221,7 @@ def export(
 
     Raises:
         ExistsError: the file exists, and `replace` is False.
+        UnsupportedError: a text is not UTF-8, as older versions stored it.
     """
     choice("format", format, {"parquet": 0})
     opened = store if isinstance(store, Store) else Store(store)

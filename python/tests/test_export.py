@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import lzma
+import re
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -140,3 +145,59 @@ def test_hugging_face_reads_it(db: Path, tmp_path: Path) -> None:
         loaded.features["image"], datasets.Image
     )
     assert loaded[32]["text"] == "line 32" and loaded[32]["split"] == "test"
+
+
+# Of three records, written before text had to be UTF-8: "plain", b"caf\xe9" and b"two\xff\xfe".
+OLD = """
+{Wp48S^xk9=GL@E0stWa8~^|S5YJf5;7|Vo09^n8Yk+kMQz5um;a-f~L^o6`4tl=@29&kV%#fE4A!LBa5knCs%YtwHy5tky!E=lF
+BxThGK@Z_Uoq8!cY1vn!F_2cg=uakIv7qM{sH#iv9D{NtmyG#QN)9OFl|`D~=-zN9mN?Ywq;Y%Q`CdwjM1S;0Jv$W51L8|xA^QjP
+PD1#wFHSFmI*)?t-W}3)Bd`3b*!U@w+t{PMzY_3!V!>*;d6`Sm8tLq1v2@T5DJ}gO=|W>299#O~;!alp>f6{q*!dM-(Q;Wu@5Np|
+QqgyH*&LphV3^1#f&?<&hd>oQ`6EEEtpc})NXhPIjCqXAgGrfC8s7dx^pPwu$<Jc?J5ExC49m;)8-N&o!pS+n1HBF@&x#+!V_;0*
+<)5dn)*Eh1JU(Yt9=YNCU>eo4cIX#;&&h{rG-MYK*x^$kq+~I}#F8g3#VE3CTn=-9mbl#J@w}pIInHDn(5OiOwxmk%+(jew5MnG5
+!GVt+?a`3@#^P=5CiZD50bukJ5_6mP3J)VBTZq{2o-nUsHmJ$>s&lONwKSQE${=^V&F<Osn20f`EYztkW-5?ct&zGBo{!wrPp!Sf
+#hz?g1PwDUOI+$^xLjXh!g=AtdDT!INC=%GjFrMUrI#s>shAd&ZM=8k7GAlYFXIoSJB0K|?Qmi!jFSKW!wxM~i{OUP00Eo?fS>^Y
+KYmMbvBYQl0ssI200dcD
+"""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old/data.mdb").write_bytes(lzma.decompress(base64.b85decode(OLD.replace("\n", ""))))
+    return tmp_path / "old"
+
+
+def test_text_that_is_not_utf8_is_named(old: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    why = r"old: record 1, field text: text with the byte 0xe9, which is not UTF-8.*apldata extract --field"
+    with pytest.raises(apldata.UnsupportedError, match=why):
+        apldata.export(old, out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old"]
+    command = [
+        sys.executable,
+        "-m",
+        "apldata",
+        "extract",
+        str(old),
+        str(tmp_path / "new"),
+        "--field",
+        "label",
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    assert apldata.export(tmp_path / "new", out) == 3
+
+
+def test_text_that_is_not_utf8_can_be_repaired(old: Path, tmp_path: Path) -> None:
+    """As docs/DATA.md shows."""
+    page = (Path(__file__).parents[2] / "docs/DATA.md").read_text()
+    (code,) = re.findall(r"```python\n(old = .*?)```", page, re.DOTALL)
+    names = {"apldata": apldata, "__name__": "doc"}
+    exec(
+        code.replace('"rows.db"', repr(str(old))).replace('"repaired.db"', repr(str(tmp_path / "new"))), names
+    )
+    assert apldata.export(tmp_path / "new", tmp_path / "out.parquet") == 3
+    assert [record["text"] for record in apldata.Store(tmp_path / "new")] == [
+        "plain",
+        "caf\ufffd",
+        "two\ufffd\ufffd",
+    ]
