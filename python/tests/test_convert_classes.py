@@ -121,9 +121,46 @@ def test_numbers_in_lists_follow_their_names_too(tmp_path: Path) -> None:
         return datasets.Dataset.from_dict({"tags": rows}, datasets.Features(features))
 
     parts = {"train": tagged(["O", "PER"], [[0, 1], []]), "test": tagged(["LOC", "O"], [[1], [0, 1]])}
-    told = r"column tags: .* not their names, which are 0 O, 1 PER, 2 LOC$"
+    told = r"column tags: .* not their names: write .* they are 0 O, 1 PER, 2 LOC$"
     with pytest.warns(apldata.IngestWarning, match=told):
         apldata.convert(parts, tmp_path / "a")
     store = apldata.Store(tmp_path / "a")
     assert types_of(store) == {"tags": "i64[-1]"}
     assert [row.tolist() for row in store.to_numpy("test")["tags"]] == [[0], [2, 0]]
+
+
+def test_names_for_numbers_in_lists_are_refused_with_advice(tmp_path: Path) -> None:
+    """However they are given: they were taken for those of single numbers."""
+    datasets = pytest.importorskip("datasets")
+    tags, names = [[0, 1], [1]], ["O", "PER"]
+    feature = datasets.Sequence(datasets.ClassLabel(names=names))
+    rows = [{"tags": one} for one in tags]
+    field = apldata.Field("tags", "u8", (-1,), "target", classes=tuple(names))
+    for source in (
+        rows,
+        [{"tags": np.array(one)} for one in tags],
+        [{"tags": ["O", "PER"]}],
+        {"tags": np.array([[0, 1], [1, 0]])},
+        datasets.Dataset.from_dict({"tags": tags}, datasets.Features({"tags": feature})),
+    ):
+        for option in ({"classes": {"tags": names}}, {"types": {"tags": field}}):
+            with pytest.raises(apldata.InvalidError, match=r"field tags holds lists.*a file of the store's"):
+                made(source, tmp_path / "a", **option)
+
+
+def test_names_beside_a_store_stay_there(tmp_path: Path) -> None:
+    """As docs/DATA.md advises."""
+    made([{"tags": [0, 1]}], tmp_path / "a", types={"tags": ("u8", (-1,))})
+    (tmp_path / "a/tags.json").write_text('["O", "PER"]')
+    apldata.Store(tmp_path / "a").verify()
+    made([{"tags": [1]}], tmp_path / "a", types={"tags": ("u8", (-1,))}, replace=True)
+    assert (tmp_path / "a/tags.json").read_text() == '["O", "PER"]'
+
+
+def test_a_warning_tells_the_names_of_all_of_cocos_categories(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    names = [f"category {number}" for number in range(80)]
+    feature = {"category": datasets.Sequence(datasets.ClassLabel(names=names))}
+    dataset = datasets.Dataset.from_dict({"category": [[0, 79]]}, datasets.Features(feature))
+    with pytest.warns(apldata.IngestWarning, match=r"they are 0 category 0, .*, 79 category 79$"):
+        apldata.convert(dataset, tmp_path / "a")

@@ -120,9 +120,17 @@ def _refuse(column: str, name: str, what: str, rows: int) -> InvalidTypeError:
 
 def _unnamed(names: tuple[str, ...]) -> str:
     """Of the classes of a field that cannot have their names."""
-    more = f", ... ({len(names)} in all)" if len(names) > 40 else ""
-    told = ", ".join(f"{number} {plain(name)}" for number, name in enumerate(names[:40]))
-    return f"a field of lists keeps the numbers of classes, not their names, which are {told}{more}"
+    more = f", ... ({len(names)} in all)" if len(names) > 100 else ""
+    told = ", ".join(f"{number} {plain(name)}" for number, name in enumerate(names[:100]))
+    return (
+        "a field of lists keeps the numbers of classes, not their names: write these into a file of the "
+        f"store's directory, as docs/DATA.md shows; they are {told}{more}"
+    )
+
+
+def _are_lists(values: Column) -> bool:
+    one = next((value for value in values if value is not None), None)
+    return isinstance(one, list) or getattr(one, "ndim", 0) > 0
 
 
 class _Chooser:
@@ -148,7 +156,7 @@ class _Chooser:
             told = dataclasses.replace(told, refused="", is_file=given.is_file)
         if (told.dtype is None and not told.is_file and not told.refused) or told.shape is None:
             told = self._completed(given, told, values)
-        told = self._with_classes(name, told)
+        told = self._with_classes(name, told, _are_lists(values))
         if told.inside:
             self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
@@ -200,13 +208,18 @@ class _Chooser:
             )
         return told.over(of_rows)
 
-    def _with_classes(self, name: str, told: Told) -> Told:
+    def _with_classes(self, name: str, told: Told, lists: bool) -> Told:
         """With the names of classes, and the smallest type that their numbers fit into."""
         given = self._wanted.types.get(name, Told())
         dtype = given.dtype if isinstance(given, Told) else None
         classes = self._wanted.classes.get(name) or (told.classes if dtype in (None, *_CODES) else None)
         if not classes:
             return dataclasses.replace(told, classes=None)
+        if lists:
+            raise InvalidError(
+                f"classes: field {plain(name)} holds lists, of which a store keeps the numbers of classes "
+                "and not their names: write these into a file of the store's directory, as docs/DATA.md shows"
+            )
         if dtype not in _CODES:
             as_stored = (
                 told.mark is not None and told.dtype in _CODES
