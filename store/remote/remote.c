@@ -89,13 +89,17 @@ static apl_status fetch_ahead(void *owner, const struct extent *range, const str
     return fetch_kept(r, range, pieces, n, to, &r->ahead.stopped, err);
 }
 
-/* Which bytes they are: a URL without its query, which may hold a secret, and what the server says that tells this object from every other. */
-static struct hash128 identity_of(const struct object *o)
+/* Which bytes they are: a URL without its query, which may hold a secret; what the server says that tells this object from every other;
+ * and how it begins, as ETags that are made of size and time (nginx's) may be those of another object. */
+static struct hash128 identity_of(const struct remote *r)
 {
-    char text[VALIDATOR_BYTES + 64];
-    struct hash128 url = hash_xxh3_128(o->target, strcspn(o->target, "?"));
-    int n = snprintf(text, sizeof text, "%016llx%016llx %llu %s", (unsigned long long)url.high,
-                     (unsigned long long)url.low, (unsigned long long)o->size, o->validator);
+    char text[VALIDATOR_BYTES + 96];
+    const struct object *o = &r->object;
+    struct hash128 url = hash_xxh3_128(o->target, strcspn(o->target, "?")),
+                   begins = hash_xxh3_128(r->beginning, atomic_load(&r->beginning_bytes));
+    int n = snprintf(text, sizeof text, "%016llx%016llx %016llx%016llx %llu %s", (unsigned long long)url.high,
+                     (unsigned long long)url.low, (unsigned long long)begins.high,
+                     (unsigned long long)begins.low, (unsigned long long)o->size, o->validator);
     return hash_xxh3_128(text, (size_t)n);
 }
 
@@ -104,7 +108,7 @@ static void join_cache(struct remote *r)
 {
     bool exact = *r->object.validator && strncmp(r->object.validator, "W/", 2) != 0;
     if (exact && r->origin->cache &&
-        disk_cache_open_object(r->origin->cache, identity_of(&r->object), &r->cached))
+        disk_cache_open_object(r->origin->cache, identity_of(r), &r->cached))
         r->cache = r->origin->cache;
 }
 
