@@ -14,8 +14,9 @@
 #define MAKE_ONE \
     ". Unpack them into one directory, or make a store of each and a set of them with apldata join"
 
-/* The way on from a pipe that was given by its name. */
-#define GIVE_DASH ", or as standard input: give - as the source"
+/* The ways on from a pipe that was given by its name, and from any pipe with what is no archive. */
+#define GIVE_DASH  ", or as standard input: give - as the source"
+#define COPY_FIRST ", given by their names: copy what a pipe brings to a file first"
 
 static bool is_pipe(const char *path)
 {
@@ -28,10 +29,11 @@ apl_status refuse_pipe(const struct ingest *in, apl_status status, apl_error *er
     if (status != APL_E_SOURCE || in->writer || !is_pipe(in->sources.paths[0]))
         return status;
     apl_error why = *err;
+    bool raw = in->options.format && strcmp(in->options.format, format_raw.name) == 0;
     return fail(err, status,
-                "%s. A pipe that has a name is read as CIFAR alone: give - as the source, and the pipe as "
-                "standard input",
-                why.message);
+                "%s. A pipe that has a name is read as %s: for other archives, give - as the source, and the "
+                "pipe as standard input; copy other files to disk first",
+                why.message, raw ? "a tar archive" : "CIFAR alone");
 }
 
 void end_format(struct ingest *in)
@@ -99,7 +101,7 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
                     in->sources.count);
     if (format->read && ((!*files && !format->member) || (*files && standard)))
         return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories%s", spool_shown(path),
-                    format->name, is_pipe(path) ? GIVE_DASH : "");
+                    format->name, standard || is_pipe(path) ? COPY_FIRST : "");
     if (*files)
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;

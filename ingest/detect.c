@@ -2,6 +2,7 @@
 #include "detect.h"
 
 #include "seen_kind.h"
+#include "shown.h"
 #include "source.h"
 
 #include <stdio.h>
@@ -99,9 +100,20 @@ static bool is_file_of(const struct format_file *file, const struct format *form
     return false;
 }
 
-static apl_status refuse_unknown(const struct format_file *file, apl_error *err)
+static bool comes_from_standard_input(const struct sources *sources)
+{
+    return spool_shown(sources->paths[0]) != sources->paths[0];
+}
+
+static apl_status refuse_unknown(const struct sources *sources, const struct format_file *file,
+                                 apl_error *err)
 {
     char seen[160], names[160];
+    if (comes_from_standard_input(sources))
+        return fail(
+            err, APL_E_SOURCE,
+            "%s: %s, and only archives are read from there: give it as a file, whose name says what it is",
+            file->path, seems(file, seen, sizeof seen));
     return fail(err, APL_E_SOURCE,
                 "%s: %s, which is not in a format that is recognised. If it is one of %s all the same, "
                 "say so with --format (format= in Python)",
@@ -123,14 +135,14 @@ static apl_status add_all(const struct sources *sources, struct files *files, ap
     return sources->count > 1 ? files_check_distinct(files, err) : APL_OK;
 }
 
-/* Every file must be what was asked for, if that can be told. */
+/* Every file must be what was asked for, if that can be told; whoever opens it tells of a file that has no name. */
 static apl_status check_asked(const struct sources *sources, struct files *files, apl_error *err)
 {
     size_t count;
     const struct format_file *all = files_list(files, &count);
     bool told = sources->asked->sniff && !sources->asked->any_bytes;
     for (size_t i = 0; told && i < count; i++)
-        if (!sources->asked->sniff(&all[i]))
+        if (!sources->asked->sniff(&all[i]) && (all[i].archive || !comes_from_standard_input(sources)))
             return refuse_asked(sources->asked, "as was asked for", &all[i], err);
     if (count == 0 && !sources->asked->member)
         return fail(err, APL_E_SOURCE, "the source holds no file of the format %s: %s", sources->asked->name,
@@ -174,7 +186,7 @@ static apl_status tell_format(const struct sources *sources, struct files *files
     if (found.format && found.other && !directory && !shards)
         return refuse_asked(found.format, "as others are", found.other, err);
     if (found.other && !found.other->archive && !directory && !is_refused_anyway(found.other))
-        return refuse_unknown(found.other, err);
+        return refuse_unknown(sources, found.other, err);
     *format = found.format;
     return APL_OK;
 }
