@@ -146,7 +146,7 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
     apl_error why;
     if (source_is_lasting(path)) {
         status = try_folders(in, &done, &other, &why);
-        if (status == APL_E_CANCELLED || status == APL_E_NOMEM ||
+        if (status == APL_E_CANCELLED || status == APL_E_NOMEM || status == APL_E_INVALID ||
             (status != APL_OK && in->found && !format)) {
             *err = why;
             return status;

@@ -96,6 +96,40 @@ Test(folder_layout, splits_that_became_classes)
               "%s", told);
 }
 
+/* Is it an error, unless --format folder was given? */
+static bool is_refused(const char *const *paths)
+{
+    apl_ingest_options options = APL_INGEST_OPTIONS_INIT;
+    const struct format_host host = {.notice = take_notice, .options = &options};
+    struct class_tree *tree = class_tree_new();
+    for (size_t i = 0; paths[i]; i++)
+        cr_assert_eq(class_tree_add(tree, paths[i], paths[i][strlen(paths[i]) - 1] == '/', &err), APL_OK);
+    (void)class_tree_decide(tree, false, &err);
+    apl_status status = folder_layout_check(tree, &host, &err);
+    options.format = "folder";
+    cr_assert_eq(folder_layout_check(tree, &host, NULL), APL_OK);
+    class_tree_free(tree);
+    return status == APL_E_INVALID;
+}
+
+#define REFUSED(...) is_refused((const char *const[]){__VA_ARGS__, NULL})
+
+Test(folder_layout, several_splits_are_no_classes)
+{
+    cr_assert(REFUSED("train2017/1", "val2017/2"));
+    cr_assert(begins(err.message, "these would become classes: train2017, val2017; splits are folders "),
+              "%s", err.message);
+    cr_assert(REFUSED("train2017/1", "val2017/2", "annotations/"));
+    cr_assert(REFUSED("train/cat/1", "val/cat/2", "samples/3"));
+    cr_assert(REFUSED("train/1", "train2/1", "train3/1", "train4/1", "test/1"));
+    cr_assert_not_null(strstr(err.message, "test, train, train2, train3 and 1 more; "), "%s", err.message);
+    cr_assert(REFUSED("train/1"));
+    cr_assert(!REFUSED("bus/1", "train/2"));
+    cr_assert(!REFUSED("cat/1", "dog/2"));
+    cr_assert(!REFUSED("train/cat/1", "Test/cat/2"));
+    cr_assert(!REFUSED("images/1", "masks/2"));
+}
+
 /* A folder without images is an error; but what it is beside is told first. */
 Test(folder_layout, told_before_an_error)
 {

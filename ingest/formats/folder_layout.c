@@ -9,31 +9,56 @@
 
 #define NAMES_SHOWN 4u
 
-/* A note about all classes of such names, which are safe to print. */
+#define LISTED_BYTES 512u
+
+#define SPLITS_ARE                                                                               \
+    "splits are folders called train, val, test or the like, each with a folder for each class " \
+    "(train/cat/1.jpg), with no other images beside them"
+
+/* The classes of such names, which are safe to print: the first few, and how many there are. */
+static uint32_t list_classes(const struct class_tree *tree, bool (*such)(const char *name),
+                             char text[LISTED_BYTES])
+{
+    const char *const *classes;
+    uint32_t count = class_tree_classes(tree, &classes), found = 0;
+    size_t used = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (such(classes[i]) && found++ < NAMES_SHOWN)
+            used += (size_t)snprintf(text + used, LISTED_BYTES - used, "%s%.64s", found > 1 ? ", " : "",
+                                     classes[i]);
+    if (found > NAMES_SHOWN)
+        snprintf(text + used, LISTED_BYTES - used, " and %" PRIu32 " more", found - NAMES_SHOWN);
+    return found;
+}
+
 static void tell_classes(const struct class_tree *tree, const struct format_host *host,
                          bool (*such)(const char *name), const char *why)
 {
-    char text[1024];
+    char names[LISTED_BYTES], text[1024];
+    if (list_classes(tree, such, names) == 0)
+        return;
+    snprintf(text, sizeof text, "taken for classes: %s; %s", names, why);
+    host->notice(host->user, "", text);
+}
+
+apl_status folder_layout_check(const struct class_tree *tree, const struct format_host *host, apl_error *err)
+{
+    char names[LISTED_BYTES];
     const char *const *classes;
-    uint32_t count = class_tree_classes(tree, &classes), found = 0;
-    size_t used = (size_t)snprintf(text, sizeof text, "taken for classes: ");
-    for (uint32_t i = 0; i < count; i++)
-        if (such(classes[i]) && found++ < NAMES_SHOWN)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.64s", found > 1 ? ", " : "",
-                                     classes[i]);
-    if (found > NAMES_SHOWN)
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, " and %" PRIu32 " more", found - NAMES_SHOWN);
-    snprintf(text + used, sizeof text - used, "; %s", why);
-    if (found > 0)
-        host->notice(host->user, "", text);
+    uint32_t found = list_classes(tree, folder_like_split, names);
+    if (host->options->format || found == 0 || (found == 1 && class_tree_classes(tree, &classes) > 1))
+        return APL_OK;
+    return fail(err, APL_E_INVALID,
+                "these would become classes: %s; " SPLITS_ARE
+                ". A table that names the images stores them without "
+                "classes (--image COLUMN); --format folder (format=\"folder\" in Python) makes these classes",
+                names);
 }
 
 void folder_layout_tell(const struct class_tree *tree, const struct format_host *host)
 {
-    tell_classes(tree, host, folder_like_split,
-                 "splits are folders called train, val, test or the like, each with a folder for each class "
-                 "(train/cat/1.jpg), with no other images beside them");
+    tell_classes(tree, host, folder_like_split, SPLITS_ARE);
     tell_classes(tree, host, folder_of_one_kind,
                  "where masks, boxes or other labels belong to images, a table that names the files makes "
                  "records of them, and --mask COLUMN stores masks");

@@ -133,11 +133,15 @@ static apl_status has_no_images(const struct folder_images *f, apl_error *err)
 static apl_status end_list(void *state, apl_error *err)
 {
     struct folder_images *f = state;
+    apl_error odd;
     const char *const *names;
     if (f->listed == 0)
         return has_no_images(f, err);
     TRY(key_log_end(f->paths, err));
     apl_status status = class_tree_decide(f->tree, f->host->partial, err);
+    if ((status == APL_OK || status == APL_E_INCOMPLETE) &&
+        folder_layout_check(f->tree, f->host, &odd) != APL_OK)
+        return fail(err, odd.status, "%s: %s", f->host->source, odd.message);
     folder_layout_tell(f->tree, f->host);
     if (status != APL_OK)
         return fail_in(err, status, "%s", f->host->source);

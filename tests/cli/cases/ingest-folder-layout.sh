@@ -5,7 +5,8 @@ base64 -d >gray.jpg <<'END'
 ////////////////////////////////////////////wAALCAACAAMBAREA/8QAFAABAAAAAAAA
 AAAAAAAAAAAAAf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AH//Z
 END
-# folders IMAGE...: what becomes of a folder of these
+# folders IMAGE...: what becomes of a folder of these; with $options
+options=
 folders()
 {
     echo "$*"
@@ -14,11 +15,19 @@ folders()
         mkdir -p "photos/${image%/*}"
         cp gray.jpg "photos/$image.jpg"
     done
-    run aplingest photos db | grep -v 'records, '
+    run aplingest $options photos db | grep -v 'records, '
     [ ! -d db ] || apldata info db | sed -n "/^label *train/,/^\$/p"
 }
 folders train/cat/1 train/dog/2 test/3
 folders Train/cat/1 Train/dog/2 Val/cat/3
 folders train/cat/1 val/cat/3 samples/4
 folders train2017/1 val2017/2
+options='--format folder' folders train2017/1 val2017/2
+folders bus/1 train/2
+mkdir photos/train2017 photos/val2017
+mv photos/bus/1.jpg photos/train2017
+mv photos/train/2.jpg photos/val2017
+rmdir photos/bus photos/train
+{ printf '\223NUMPY\1\0v\0'; printf "%-117s\n" "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 10), }"; head -c 40 /dev/zero; } >photos/x.npy
+run aplingest -q --force photos db
 folders images/1 masks/1
