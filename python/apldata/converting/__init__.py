@@ -235,15 +235,16 @@ def convert(
 
     Args:
         source: a Parquet or Arrow file, a list of such, or a directory of Parquet files or of a saved dataset
-            of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet``, and columns,
+            of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet`` (files whose
+            names give none are of "train"), and columns,
             such as ``label=cat/part-0.parquet``; a table of
             pyarrow, a data frame of pandas or polars, or anything that exports Arrow streams; a ``Dataset``
             or ``IterableDataset`` of Hugging Face; a dict of arrays or lists of equal lengths, or a
             structured array of NumPy; a dataset of torch, or anything that has ``__getitem__`` and
             ``__len__``, or can be iterated over: a row is a dict, a tuple or a single value. An ImageFolder
-            of torchvision without transforms gives its files as they are. Or a dict of such sources, by the
-            names of splits: "train" becomes the first split, which loaders read unless told otherwise, and
-            the others follow in the order of the dict.
+            of torchvision without transforms gives its files as they are. Or a dict of such sources, paths
+            among them, by the names of splits: "train" becomes the first split, which loaders read unless
+            told otherwise, and the others follow in the order of the dict.
         db: the directory of the store, which is created.
         split: the split that the records belong to, "train" by default; for a source with several splits,
             which ones to take, in that order.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -12,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from .._arguments import brief
-from .._errors import NotFoundError, SourceError, UnsupportedError
+from .._errors import InvalidError, NotFoundError, SourceError, UnsupportedError
+from ..schema import listed
 from ._classes import OneNaming, Renumbering, one_naming
-from ._partitions import Partitions, is_partition
+from ._names import by_split, parquet_in
+from ._partitions import Partitions
 from ._told import Chunk, Part, Source, Wishes, rows_of, train_first
 
-SPLITS = ("train", "training", "val", "valid", "validation", "dev", "eval", "test", "testing", "extra")
-_WORDS = re.compile(r"[^a-z]+")
 _INSTALL = "Parquet and Arrow files are read by the package pyarrow: pip install pyarrow"
 
 
@@ -27,7 +26,7 @@ def kind_of(path: Path) -> str | None:
     if path.is_dir():
         if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file():
             return "saved"
-        return "parquet" if any(path.rglob("*.parquet")) else None
+        return "parquet" if any(parquet_in(path)) else None
     try:
         with path.open("rb") as file:
             head = file.read(8)
@@ -39,41 +38,22 @@ def kind_of(path: Path) -> str | None:
 
 
 def _listed(paths: list[Path]) -> list[Path]:
-    """The files, those of directories sorted by name."""
+    """The files, those of directories sorted by name; each once."""
     found: list[Path] = []
+    known: dict[str, Path] = {}
     for path in paths:
         if not path.exists():
             raise NotFoundError(f"{path}: is not there")
-        inside = sorted(one for one in path.rglob("*.parquet") if one.is_file()) if path.is_dir() else [path]
+        inside = sorted(parquet_in(path)) if path.is_dir() else [path]
         if not inside:
             raise SourceError(f"{path}: holds no Parquet files")
+        for file in inside:
+            first = known.setdefault(os.path.realpath(file), file)
+            if first is not file:
+                as_it_is = f", as it is {first}" if first != file else ""
+                raise InvalidError(f"{file}: is given twice{as_it_is}")
         found += inside
     return found
-
-
-def _split_of(path: Path, root: Path) -> str | None:
-    """The split that the name of a file, or of the folder that it is in, tells."""
-    below = path.relative_to(root) if path != root and path.is_relative_to(root) else Path(path.name)
-    for part in reversed(below.parts):
-        if is_partition(part):
-            continue
-        words = [word for word in _WORDS.split(part.lower()) if word in SPLITS]
-        if words:
-            return words[0]
-    return None
-
-
-def _by_split(roots: dict[Path, Path], partitions: Partitions) -> dict[str, list[Path]]:
-    """The files of each split: if the names of all tell one; else all are of "train"."""
-    files, folders = list(roots), partitions.splits()
-    if folders:
-        names = sorted(set(folders.values()), key=lambda name: (name != "train", name))
-        return {name: [file for file in files if folders[file] == name] for name in names}
-    told = [_split_of(file, root) for file, root in roots.items()]
-    if not all(told):
-        return {"train": files}
-    return {split: [file for file, one in zip(files, told, strict=True) if one == split]
-            for split in SPLITS if split in told}  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------- batches
@@ -132,8 +112,8 @@ def _read(
     for path in files:
         with prefixed(f"{path.name}: " if len(files) > 1 else ""):
             file, own = _opened(path)
-            if not own.equals(schema):
-                raise SourceError(_difference(own, schema))
+            if not own.equals(schema) and (difference := _difference(own, schema, wishes)):
+                raise SourceError(difference)
             batches = _batches(file, wishes)
             if partitions is not None:
                 batches = (partitions.beside(batch, path, wishes) for batch in batches)
@@ -151,13 +131,15 @@ def _renumbered(chunks: Iterator[Chunk], renumber: Mapping[str, Renumbering]) ->
         yield chunk | more
 
 
-def _difference(own: Any, first: Any) -> str:
-    for field in first:
+def _difference(own: Any, first: Any, wishes: Wishes) -> str | None:
+    """How the wanted columns of a file differ from those of the first; their order makes no difference."""
+    for field in filter(lambda field: wishes.wants_of(field.name), first):
         if field.name not in own.names:
             return f"has no column {field.name}, as the first file does"
         if not own.field(field.name).type.equals(field.type):
             return f"column {field.name} is {own.field(field.name).type}, and {field.type} in the first file"
-    return "has columns that the first file has not"
+    more = [name for name in own.names if name not in first.names and wishes.wants_of(name)]
+    return f"has a column {more[0]}, which the first file has not" if more else None
 
 
 def _of_split(chunks: Iterator[Chunk], column: str, split: str) -> Iterator[Chunk]:
@@ -209,8 +191,31 @@ def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions)
     )
 
 
-def open_files(source: Any, wishes: Wishes) -> Source:
-    """Paths of files, of directories of Parquet files, or of one saved dataset."""
+def are_files(source: Any) -> bool:
+    """A path, or a list of such, of which the first is a file or directory that can be read here?"""
+    if isinstance(source, (str, os.PathLike)):
+        return True
+    if not isinstance(source, (list, tuple)) or not all(
+        isinstance(one, (str, os.PathLike)) for one in source
+    ):
+        return False
+    return bool(source) and os.path.exists(source[0]) and kind_of(Path(source[0])) is not None
+
+
+def open_split(split: str, source: Any, wishes: Wishes) -> Source:
+    """As `open_files()`, of one split: the names of files that are given as such tell nothing."""
+    paths = source if isinstance(source, (list, tuple)) else [source]
+    found = open_files(source, wishes, split if all(map(os.path.isfile, paths)) else None)
+    if len(found.parts) > 1:
+        names = listed(part.split for part in found.parts)
+        raise InvalidError(f"{found.name}: has the splits {names}, and is given as one, {split!r}")
+    found.parts[0].split = split
+    return found
+
+
+def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
+    """Paths of files, of directories of Parquet files, or of one saved dataset; all are of `split` if that is
+    given."""
     try:
         import_module("pyarrow")
     except ImportError:
@@ -222,8 +227,9 @@ def open_files(source: Any, wishes: Wishes) -> Source:
     files = _listed(paths)
     roots = {file: next((root for root in paths if file.is_relative_to(root)), file) for file in files}
     partitions = Partitions(roots, _opened(files[0])[1].names)
-    groups = _by_split(roots, partitions)
-    parts = [_part(split, some, wishes, partitions) for split, some in groups.items()]
+    groups, notes = ({split: files}, []) if split else by_split(roots, partitions)
+    parts = [_part(one, some, wishes, partitions) for one, some in groups.items()]
+    parts[0].notes = [*notes, *parts[0].notes]
     if len(files) == 1:
         from ._features import split_column, split_name
 

@@ -13,13 +13,14 @@ import numpy as np
 from .._arguments import text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ._cells import cell
+from ._files import are_files, open_files, open_split
 from ._rows import PIECE, Rows, chunks, numbered
 from ._told import Chunk, Column, Part, Source, Told, Wishes, train_first
 from ._workers import Workers
 
 _WANTED = (
-    "a Parquet or Arrow file, a table, a data frame, a dict of arrays, a dataset, or an iterable of rows; "
-    "or a dict of such, one for each split"
+    "a Parquet or Arrow file, a list of such files, a table, a data frame, a dict of arrays, a dataset, or "
+    "an iterable of rows; or a dict of such, one for each split"
 )
 
 
@@ -184,12 +185,10 @@ class Opener:
         self._names, self._wishes, self._workers, self._stack = names, wishes, workers, stack
 
     def open(self, source: Any) -> Source:
-        if isinstance(source, (str, os.PathLike)) or self._are_paths(source):
-            from ._files import open_files
-
+        if are_files(source) or self._are_paths(source):
             return open_files(source, self._wishes)
         if isinstance(source, Mapping):
-            if not all(map(_is_column, source.values())):
+            if not all(map(_is_column, source.values())) or (source and all(map(are_files, source.values()))):
                 return self._splits(source)
             _refuse_splits(source)
         format, part = self._one("train", source)
@@ -204,13 +203,18 @@ class Opener:
         )
 
     def _splits(self, sources: Mapping[str, Any]) -> Source:
-        parts, formats = [], set()
+        parts, formats, size = [], set(), 0
         for split, source in sources.items():
-            format, part = self._one(text("a split", split), source)
+            if are_files(source):
+                opened = open_split(text("a split", split), source, self._wishes)
+                format, part, size = opened.format, opened.parts[0], size + opened.bytes
+            else:
+                format, part = self._one(text("a split", split), source)
             formats.add(format)
             parts.append(part)
-        name = type(next(iter(sources.values()))).__name__
-        return Source("+".join(sorted(formats))[:30], name, train_first(parts))
+        first = next(iter(sources.values()))
+        name = os.fsdecode(first) if isinstance(first, (str, os.PathLike)) else type(first).__name__
+        return Source("+".join(sorted(formats))[:30], name, train_first(parts), size)
 
     def _one(self, split: str, source: Any) -> tuple[str, Part]:
         """A source without splits: what it is, and how it is read."""

@@ -1,0 +1,67 @@
+"""What the names of files tell: which of a directory are read, and which splits their records belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ._partitions import Partitions, is_partition
+
+_ENDINGS = (".parquet", ".pq")
+_SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val",
+           "dev": "dev", "eval": "eval", "test": "test", "testing": "test", "extra": "extra"}  # fmt: skip
+_WORDS = re.compile(r"[a-z]+")
+_SHOWN = 3
+
+
+def _is_hidden(name: str) -> bool:
+    """Those that Spark and pyarrow pass over: of other programs, or of a table that is being written."""
+    return name.startswith(".") or (name.startswith("_") and not is_partition(name))
+
+
+def parquet_in(folder: Path) -> Iterator[Path]:
+    """The Parquet files of a directory and its folders, in no order."""
+    for file in folder.rglob("*"):
+        hidden = any(map(_is_hidden, file.relative_to(folder).parts))
+        if file.suffix.lower() in _ENDINGS and not hidden and file.is_file():
+            yield file
+
+
+def _split_of(path: Path, root: Path) -> str | None:
+    """The split that a word in the name of a file, or else of the folders that it is in, tells; by the same
+    words as in aplingest, `split_words` in file_name.c."""
+    below = path.relative_to(root) if path != root and path.is_relative_to(root) else Path(path.name)
+    for part in reversed(below.parts):
+        words = () if is_partition(part) else _WORDS.findall(part.lower())
+        for word in words:
+            if word in _SPLITS:
+                return _SPLITS[word]
+    return None
+
+
+def by_split(roots: Mapping[Path, Path], partitions: Partitions) -> tuple[dict[str, list[Path]], list[str]]:
+    """The files of each split, and what the caller ought to know of them; "train" has those that tell none.
+
+    Args:
+        roots: of each file, the folder that it was found in, or itself.
+    """
+    folders = partitions.splits()
+    if folders:
+        names = sorted(set(folders.values()), key=lambda name: (name != "train", name))
+        return {name: [file for file in roots if folders[file] == name] for name in names}, []
+    told = {file: _split_of(file, root) for file, root in roots.items()}
+    silent = [file for file, split in told.items() if split is None]
+    found: dict[str, list[Path]] = {}
+    for split in dict.fromkeys(_SPLITS.values()):
+        if files := [file for file, own in told.items() if (own or "train") == split]:
+            found[split] = files
+    return found, _note(silent) if len(silent) < len(told) else []
+
+
+def _note(silent: list[Path]) -> list[str]:
+    if not silent:
+        return []
+    more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
+    names = ", ".join(file.name for file in silent[:_SHOWN]) + more
+    return [f"in the split 'train', as their names tell no split, and those of others do: {names}"]
