@@ -4,6 +4,7 @@
 #include "cell.h"
 #include "csv_rows.h"
 #include "field_name.h"
+#include "json_spelling.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -23,7 +24,8 @@ struct rows {
     struct csv_rows *csv; /* NULL: JSON, and so: */
     struct buffer line;
     json_t *object;
-    char *dumped;
+    struct json_spelling spelled[ROWS_COLUMNS]; /* of its values */
+    struct buffer text;                         /* of one of them */
 };
 
 static apl_status in_row(const struct rows *r, const char *what, apl_error *err)
@@ -41,24 +43,8 @@ void rows_close(struct rows *r)
     csv_rows_free(r->csv);
     buffer_free(&r->line);
     json_decref(r->object);
-    free(r->dumped);
+    buffer_free(&r->text);
     free(r);
-}
-
-/* At least as many as the text of JSON has values, names included: what stands outside of strings and parts them. */
-static size_t count_json_values(const uint8_t *data, size_t size)
-{
-    size_t n = 1;
-    bool quoted = false;
-    for (size_t i = 0; i < size; i++) {
-        if (data[i] == '"')
-            quoted = !quoted;
-        else if (quoted && data[i] == '\\')
-            i++;
-        else if (!quoted)
-            n += data[i] == ',' || data[i] == ':' || data[i] == '[' || data[i] == '{';
-    }
-    return n;
 }
 
 /* ------------------------------------------------------------------------------------------------- bytes */
@@ -242,7 +228,7 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
     r->object = NULL;
     if (begins_array(data, size))
         return in_row(r, "is not a JSON object, but begins an array: jq -c '.[]' makes lines of one", err);
-    if (count_json_values(data, size) > ROWS_VALUES)
+    if (json_count_values(data, size) > ROWS_VALUES)
         return in_row(r, "has more than a million values", err);
     r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why);
     if (!r->object && json_error_code(&why) == json_error_out_of_memory)
@@ -253,10 +239,25 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
     return APL_OK;
 }
 
-static apl_status next_json(struct rows *r, apl_error *err)
+/* Columns that come later in the file come last. */
+static apl_status find_values(struct rows *r, const char *text, apl_error *err)
 {
     const char *key;
     json_t *value;
+    json_object_foreach(r->object, key, value)
+    {
+        int column = rows_find(r, key);
+        if (column < 0) {
+            column = (int)r->columns;
+            TRY(add_column(r, key, strlen(key), err));
+        }
+        r->spelled[column] = json_next_value(&text);
+    }
+    return APL_OK;
+}
+
+static apl_status next_json(struct rows *r, apl_error *err)
+{
     const uint8_t *data;
     size_t size;
     do {
@@ -267,9 +268,7 @@ static apl_status next_json(struct rows *r, apl_error *err)
     } while (is_blank_line(data, size));
     r->number++;
     TRY(parse_line(r, data, size, err));
-    json_object_foreach(r->object, key, value) if (rows_find(r, key) < 0)
-        TRY(add_column(r, key, strlen(key), err));
-    return APL_OK;
+    return find_values(r, (const char *)data, err);
 }
 
 /* ----------------------------------------------------------------------------------------------------- rows */
@@ -319,12 +318,14 @@ static apl_status json_cell(struct rows *r, unsigned column, struct cell *cell, 
         cell->length = json_string_length(value);
         return APL_OK;
     }
-    free(r->dumped);
-    r->dumped = value && cell->kind != CELL_NONE ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    if (!r->dumped && value && cell->kind != CELL_NONE)
+    r->text.size = 0;
+    if (value && cell->kind != CELL_NONE)
+        json_put_value(r->spelled[column], &r->text);
+    buffer_put(&r->text, "", 1);
+    if (r->text.failed)
         return fail_nomem(err);
-    cell->text = r->dumped ? r->dumped : "";
-    cell->length = strlen(cell->text);
+    cell->text = (const char *)r->text.data;
+    cell->length = r->text.size - 1;
     return APL_OK;
 }
 
@@ -339,7 +340,7 @@ apl_status rows_cell(struct rows *r, unsigned column, struct cell *cell, apl_err
     if (!utf8_valid(cell->text, cell->length))
         return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: is not UTF-8", r->path, r->number,
                     r->names[column]);
-    if (*cell->text == '[' && count_json_values((const uint8_t *)cell->text, cell->length) > ROWS_VALUES)
+    if (*cell->text == '[' && json_count_values((const uint8_t *)cell->text, cell->length) > ROWS_VALUES)
         return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: has more than a million values",
                     r->path, r->number, r->names[column]);
     return cell_from_text(cell, &r->room) ? APL_OK : fail_nomem(err);

@@ -27,8 +27,7 @@ enum cell_kind {
 /* What a cell holds, valid until the next row. */
 struct cell {
     enum cell_kind kind;
-    const char
-        *text; /* as it was written, valid UTF-8, closed by NUL; anything but text, of JSON: as JSON has it */
+    const char *text; /* as it was written, valid UTF-8, closed by NUL; anything but text, of JSON: without blanks */
     size_t length;
     int64_t whole; /* of a bool, 0 or 1 */
     double real;   /* of whole numbers too */

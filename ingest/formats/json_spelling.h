@@ -1,0 +1,22 @@
+/* How the text of JSON spells its values. It must have been parsed, and so be valid. */
+#ifndef JSON_SPELLING_H
+#define JSON_SPELLING_H
+
+#include "bytes.h"
+
+/* At least as many as the text has values, names included; this text may be anything. */
+size_t json_count_values(const uint8_t *data, size_t size);
+
+/* The text of the next value of an object; *at is the object's text, and then moves on. Values come as often as jansson finds keys, and
+ * in the same order. */
+struct json_spelling {
+    const char *text;
+    size_t length;
+};
+struct json_spelling json_next_value(const char **at);
+
+/* Appends a value without blanks, its numbers as they are spelled: printing what was parsed gives other digits. The characters of strings
+ * are in UTF-8, whether or not they were written as \u. Failures are the buffer's. */
+void json_put_value(struct json_spelling value, struct buffer *out);
+
+#endif
