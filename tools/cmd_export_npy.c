@@ -51,16 +51,29 @@ static size_t decode_text(const struct value *v, uint32_t *out)
     return count;
 }
 
+/* NumPy fills its text with NULs, and cannot tell these from a text's own. */
+static int check_end(const struct array *a, const struct value *v, uint64_t id)
+{
+    if (v->bytes == 0 || v->data[v->bytes - 1] != 0)
+        return 0;
+    return failed("%s: record %llu: the text of field '%s' ends with a NUL, which npy cannot hold; "
+                  "--format raw can, and --field leaves it out",
+                  shown(a->x->path), (unsigned long long)id,
+                  shown(apl_store_field(a->x->store, a->field)->name));
+}
+
 static int measure_text(void *user, const apl_batch *batch)
 {
     struct array *a = user;
     size_t rows = apl_batch_rows(batch);
-    for (size_t r = 0; r < rows; r++) {
+    int status = 0;
+    for (size_t r = 0; r < rows && !status; r++) {
         struct value v = value_of(apl_batch_column(batch, a->field), r, rows);
         size_t length = decode_text(&v, NULL);
         a->widest = length > a->widest ? length : a->widest;
+        status = check_end(a, &v, apl_batch_ids(batch)[r]);
     }
-    return 0;
+    return status;
 }
 
 static int write_text(void *user, const apl_batch *batch)
