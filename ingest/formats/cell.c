@@ -77,6 +77,7 @@ static bool take_list(struct cell *cell, const json_t *list, struct cell_room *r
     bool nested = json_is_array(json_array_get(list, 0));
     if (!(nested ? take_lists : take_numbers)(cell, list, room)) {
         cell->kind = CELL_TEXT;
+        cell->nested = true;
         return !room->reals.failed && !room->wholes.failed;
     }
     cell->kind = CELL_LIST;
@@ -110,6 +111,7 @@ bool cell_from_json(struct cell *cell, const json_t *value, struct cell_room *ro
         return take_list(cell, value, room);
     default:
         cell->kind = CELL_TEXT;
+        cell->nested = json_is_object(value);
         return true;
     }
 }

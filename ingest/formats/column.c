@@ -35,12 +35,31 @@ static void take_text_cell(struct column *c, const struct cell *cell, const char
     printable(c->first_text, sizeof c->first_text, cell->text, cell->length);
 }
 
-static apl_status count_name(struct column *c, const struct cell *cell, uint64_t row, apl_error *err)
+/* Lists and objects have a text, but that is no name: it would be a class of its own. */
+static bool is_nested(const struct cell *cell)
+{
+    return cell->nested || cell->kind == CELL_LIST;
+}
+
+static void note_first(uint64_t *first_row, const char **first_file, uint64_t row, const char *file)
+{
+    if (*first_row)
+        return;
+    *first_row = row;
+    *first_file = file;
+}
+
+static apl_status count_name(struct column *c, const struct cell *cell, const char *file, uint64_t row,
+                             apl_error *err)
 {
     if (cell->length == 0)
         return APL_OK;
+    if (is_nested(cell)) {
+        note_first(&c->nested_row, &c->nested_file, row, file);
+        return APL_OK;
+    }
     if (!is_name(cell->text, cell->length)) {
-        c->unnamed_row = c->unnamed_row ? c->unnamed_row : row;
+        note_first(&c->unnamed_row, &c->unnamed_file, row, file);
         return APL_OK;
     }
     apl_status status = name_set_add(c->names, cell->text, cell->length, err);
@@ -60,10 +79,8 @@ apl_status column_take(struct column *c, const struct cell *cell, const char *fi
         c->first_row[cell->kind] = row;
     if (cell->kind == CELL_TEXT)
         take_text_cell(c, cell, file);
-    if (cell->length == 0 && c->empty_row == 0) {
-        c->empty_row = row;
-        c->empty_file = file;
-    }
+    if (cell->length == 0)
+        note_first(&c->empty_row, &c->empty_file, row, file);
     if (cell->kind == CELL_WHOLE) {
         c->least = c->kinds[CELL_WHOLE] == 1 || cell->whole < c->least ? cell->whole : c->least;
         c->most = c->kinds[CELL_WHOLE] == 1 || cell->whole > c->most ? cell->whole : c->most;
@@ -71,7 +88,7 @@ apl_status column_take(struct column *c, const struct cell *cell, const char *fi
     if (cell->kind == CELL_WHOLE || cell->kind == CELL_LIST)
         c->inexact |= !cell->exact;
     c->images += cell->kind == CELL_TEXT && image_name(cell->text);
-    return c->names ? count_name(c, cell, row, err) : APL_OK;
+    return c->names ? count_name(c, cell, file, row, err) : APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ deciding */
@@ -143,19 +160,23 @@ void column_decide(struct column *c)
         decide(c, APL_UTF8, 1, -1, 0);
 }
 
-static apl_status check_labels(const struct column *c, apl_error *err)
+static apl_status check_labels(const struct column *c, const char **file, apl_error *err)
 {
+    *file = c->nested_row ? c->nested_file : c->empty_row ? c->empty_file : c->unnamed_file;
+    if (c->nested_row)
+        return fail(err, APL_E_SOURCE,
+                    "the label in row %" PRIu64 " is a list or an object, and a class has one name: --type "
+                    "%s=utf8 keeps such labels as text; several labels of a record can be a list of numbers",
+                    c->nested_row, c->name);
     if (c->empty_row)
         return fail(err, APL_E_SOURCE, "the label in row %" PRIu64 " is empty", c->empty_row);
-    if (c->unnamed_row)
-        return fail(err, APL_E_SOURCE,
-                    "the label in row %" PRIu64
-                    " is not a valid class name: it has 1 to %d bytes of printable UTF-8",
-                    c->unnamed_row, APL_MAX_NAME);
-    return APL_OK;
+    return fail(err, APL_E_SOURCE,
+                "the label in row %" PRIu64
+                " is not a valid class name: it has 1 to %d bytes of printable UTF-8",
+                c->unnamed_row, APL_MAX_NAME);
 }
 
-apl_status column_decide_label(struct column *c, bool skip, apl_error *err)
+apl_status column_decide_label(struct column *c, bool skip, const char **file, apl_error *err)
 {
     size_t count;
     if (c->given)
@@ -171,8 +192,9 @@ apl_status column_decide_label(struct column *c, bool skip, apl_error *err)
         TRY(name_set_sort(c->names, err));
         name_set_names(c->names, &count);
     }
-    if (!skip || (c->names && count == 0))
-        TRY(check_labels(c, err));
+    bool bad = c->nested_row || c->empty_row || c->unnamed_row;
+    if (bad && (!skip || (c->names && count == 0)))
+        return check_labels(c, file, err);
     if (!c->names)
         return fail(err, APL_E_UNSUPPORTED, "the labels have more than a million names");
     decide(c, count <= 256 ? APL_U8 : count <= 65536 ? APL_U16 : APL_U32, 0, 0, 0);
@@ -278,6 +300,8 @@ static apl_status put_class(const struct column *c, const struct cell *cell, str
     int64_t class = name_set_find(c->names, cell->text);
     if (cell->length == 0)
         return fail(err, APL_E_SOURCE, "is empty, and the name of a class is needed");
+    if (is_nested(cell))
+        return fail(err, APL_E_SOURCE, "is a list or an object, and the name of a class is needed");
     if (!is_name(cell->text, cell->length))
         return fail(err, APL_E_SOURCE, "is not a valid class name: it has 1 to %d bytes of printable UTF-8",
                     APL_MAX_NAME);

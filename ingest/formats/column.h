@@ -21,6 +21,8 @@ struct column {
     bool lengths_vary, inner_varies, all_whole, any_list, any_filled;
     struct name_set *names; /* of the texts that are names, where they are counted; NULL: not, or too many */
     uint64_t unnamed_row;   /* the first whose text is no name, and not empty; 0: none */
+    uint64_t nested_row;    /* the first that is a list or an object */
+    const char *unnamed_file, *nested_file;
 
     /* What becomes of it. */
     apl_dtype dtype;
@@ -41,8 +43,8 @@ bool column_give(struct column *c, const char *type);
 void column_decide(struct column *c);
 
 /* The same for a column of labels: names become classes, in their order; whole numbers from 0 as narrow as they fit. `skip`: rows whose
- * labels are empty or no names are left out, and no error. */
-apl_status column_decide_label(struct column *c, bool skip, apl_error *err);
+ * labels are empty or no names are left out, and no error. An error in a row sets *file to the row's. */
+apl_status column_decide_label(struct column *c, bool skip, const char **file, apl_error *err);
 
 /* Appends the value to `out`; its shape to shape[2] where it varies. The message of an error says what is wrong with the cell. */
 apl_status column_value(const struct column *c, const struct cell *cell, struct buffer *out, int64_t shape[2],

@@ -183,10 +183,10 @@ static apl_status find_label_column(struct list_columns *l, apl_error *err)
                     l->columns[l->label].name, l->images[image].mask ? "mask" : "image");
     if (l->label < 0)
         return APL_OK;
-    apl_status status = column_decide_label(&l->columns[l->label], l->host->options->skip_bad > 0, err);
-    return status == APL_OK
-               ? status
-               : fail_in(err, status, "%s: column %s", l->host->source, l->columns[l->label].name);
+    const char *file = l->host->source;
+    struct column *label = &l->columns[l->label];
+    apl_status status = column_decide_label(label, l->host->options->skip_bad > 0, &file, err);
+    return status == APL_OK ? status : fail_in(err, status, "%s: column %s", file, label->name);
 }
 
 /* Such as 1e400. */

@@ -16,7 +16,7 @@ static void tell_of_field(const struct list_columns *l, const struct column *c, 
 static const char *why_no_splits(const struct list_columns *l, const struct column *c)
 {
     size_t count = 0;
-    if (c->kinds[CELL_TEXT] == 0 || c->kinds[CELL_TEXT] + c->kinds[CELL_NONE] < l->rows)
+    if (c->kinds[CELL_TEXT] == 0 || c->kinds[CELL_TEXT] + c->kinds[CELL_NONE] < l->rows || c->nested_row)
         return "its cells are not all words, such as train and test";
     if (c->unnamed_row)
         return "a name has at most 255 bytes of printable UTF-8";

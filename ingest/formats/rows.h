@@ -38,6 +38,7 @@ struct cell {
     uint64_t count; /* of the outer list */
     uint32_t inner; /* of each inner one; 0: none */
     bool all_whole;
+    bool nested; /* of text: it is a list of other things than numbers; or, in JSON, an object */
 };
 
 struct rows;
