@@ -48,7 +48,7 @@ static apl_status survey_image(struct list *l, size_t file, unsigned k, const ch
 static apl_status survey_row(struct list *l, size_t file, struct list_file *f, apl_error *err)
 {
     struct cell cell;
-    for (unsigned k = 0; k < l->columns.image_count; k++) {
+    for (unsigned k = 0; k < l->columns.image_count && !rows_fault(f->rows); k++) {
         TRY(list_cell(&l->columns, f, l->columns.images[k].column, &cell, err));
         TRY(survey_image(l, file, k, cell.text, err));
     }
@@ -61,7 +61,7 @@ static apl_status survey_images(struct list *l, apl_error *err)
     for (size_t i = 0; i < l->host->file_count; i++) {
         struct list_file f;
         apl_status status = list_begin(&l->columns, i, &f, err);
-        while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK)
+        while (status == APL_OK && (status = list_next(&l->columns, &f, err)) == APL_OK)
             status = survey_row(l, i, &f, err);
         TRY(list_end(&l->columns, &f, status, err));
     }
@@ -157,7 +157,7 @@ static apl_status next_own_row(const struct list *l, struct list_file *f, const 
 {
     const struct format_host *host = l->host;
     if (!host->part || host->coming(host->user, split, INT64_MAX))
-        return rows_next(f->rows, err);
+        return list_next(&l->columns, f, err);
     host->drop_file(host->user, f->stream);
     f->stream = NULL;
     return APL_END;

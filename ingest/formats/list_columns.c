@@ -52,6 +52,12 @@ apl_status list_end(const struct list_columns *l, struct list_file *f, apl_statu
     return closed;
 }
 
+apl_status list_next(const struct list_columns *l, struct list_file *f, apl_error *err)
+{
+    TRY(rows_next(f->rows, err));
+    return rows_fault(f->rows) && l->host->options->skip_bad == 0 ? rows_refuse(f->rows, err) : APL_OK;
+}
+
 apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,
                      apl_error *err)
 {
@@ -108,20 +114,35 @@ static apl_status meet_column(struct list_columns *l, const char *name, apl_erro
     return take_given(l, c, err);
 }
 
-static apl_status take_list_row(struct list_columns *l, struct list_file *f, size_t file, apl_error *err)
+static apl_status meet_columns(struct list_columns *l, const struct list_file *f, apl_error *err)
 {
-    const char *path = l->host->files[file].path;
     unsigned known = rows_columns(f->rows);
     l->indexed |= rows_indexed(f->rows);
     for (unsigned i = 0; i < known; i++)
         TRY(meet_column(l, rows_name(f->rows, i), err));
+    return APL_OK;
+}
+
+static apl_status take_list_row(struct list_columns *l, struct list_file *f, size_t file, apl_error *err)
+{
+    const char *path = l->host->files[file].path;
+    l->file_rows[file]++;
+    if (rows_fault(f->rows)) {
+        if (l->unreadable.status == APL_OK)
+            rows_refuse(f->rows, &l->unreadable);
+        return APL_OK;
+    }
+    TRY(meet_columns(l, f, err));
+    if (l->rows == 0) {
+        l->first_row = rows_number(f->rows);
+        l->first_file = path;
+    }
     for (unsigned i = 0; i < l->count; i++) {
         struct cell cell;
         TRY(list_cell(l, f, i, &cell, err));
         TRY(column_take(&l->columns[i], &cell, path, rows_number(f->rows), err));
     }
     l->rows++;
-    l->file_rows[file]++;
     return APL_OK;
 }
 
@@ -149,7 +170,9 @@ static apl_status read_list_file(struct list_columns *l, size_t file, apl_error 
     apl_status status = list_begin(l, file, &f, err);
     if (status == APL_OK)
         status = check_header(l, &f, file, err);
-    while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK)
+    if (status == APL_OK)
+        status = meet_columns(l, &f, err);
+    while (status == APL_OK && (status = list_next(l, &f, err)) == APL_OK)
         status = take_list_row(l, &f, file, err);
     return list_end(l, &f, status, err);
 }
@@ -269,8 +292,8 @@ static void count_missing(const struct list_columns *l, struct column *c)
     if (seen == l->rows)
         return;
     c->kinds[CELL_NONE] += l->rows - seen;
-    c->empty_row = 1;
-    c->empty_file = l->host->files[0].path;
+    c->empty_row = l->first_row;
+    c->empty_file = l->first_file;
 }
 
 apl_status list_columns_read(struct list_columns *l, apl_error *err)
@@ -280,6 +303,8 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
         return fail_nomem(err);
     for (size_t i = 0; i < l->host->file_count; i++)
         TRY(read_list_file(l, i, err));
+    if (l->rows == 0 && l->unreadable.status != APL_OK)
+        return fail(err, l->unreadable.status, "no row can be read: %s", l->unreadable.message);
     if (l->rows == 0)
         return fail(err, APL_E_SOURCE, "%s: has no rows", l->host->source);
     if (l->count == 0)

@@ -17,8 +17,11 @@ struct list_columns {
     const struct format_host *host;
     struct column columns[ROWS_COLUMNS];
     unsigned count;
-    uint64_t rows;
-    uint64_t *file_rows;                   /* of each file */
+    uint64_t rows;       /* that can be read, */
+    uint64_t first_row;  /* the first of them, */
+    const char *first_file;
+    uint64_t *file_rows;  /* and of each file with those that cannot */
+    apl_error unreadable; /* the first of these; status APL_OK: none */
     struct list_image images[LIST_IMAGES]; /* images, the one called image first; then masks */
     unsigned image_count;
     int label, split; /* columns; -1: none */
@@ -65,6 +68,9 @@ struct list_file {
 };
 apl_status list_begin(const struct list_columns *l, size_t file, struct list_file *f, apl_error *err);
 apl_status list_end(const struct list_columns *l, struct list_file *f, apl_status status, apl_error *err);
+
+/* Goes to the next row. One that cannot be read (rows_fault()) is an error, unless bad rows are to be left out. */
+apl_status list_next(const struct list_columns *l, struct list_file *f, apl_error *err);
 
 /* A cell of the current row, by the number of the list's column. */
 apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,

@@ -4,8 +4,10 @@
 #include "parallel.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
+#define WHOLE_ROW    UINT_MAX            /* for a column */
 #define GATHER_BYTES ((size_t)16 << 20) /* of files and samples, unless one image has more */
 
 /* The image or mask of a column; masks come after the image that they belong to. */
@@ -95,8 +97,13 @@ static apl_status leave_row_out(struct list_records *l, const struct list_record
     if (is && is->size > 0)
         printable(path, sizeof path, (const char *)is->data, is->size);
     printable(file, sizeof file, name, strlen(name));
-    snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row, *path ? ": " : ", column ",
-             *path ? path : l->columns->columns[r->column].name);
+    if (!*path && r->column != WHOLE_ROW)
+        snprintf(path, sizeof path, "column %s", l->columns->columns[r->column].name);
+    snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row,
+             !*path             ? ""
+             : is && is->size > 0 ? ": "
+                                  : ", ",
+             path);
     return l->host->bad(l->host->user, where, &r->error, err);
 }
 
@@ -155,6 +162,17 @@ static apl_status take_cell_of(struct list_records *l, struct list_record *r, st
     return APL_OK;
 }
 
+/* A row that cannot be read. */
+static void take_fault(const struct list_records *l, struct list_record *r, const struct row_fault *fault)
+{
+    int column = fault->column ? list_find_column(l->columns, fault->column) : -1;
+    r->column = column < 0 ? WHOLE_ROW : (unsigned)column;
+    r->status = fault->why.status;
+    r->error = fault->why;
+    for (unsigned k = 0; k < l->columns->image_count; k++)
+        r->images[k].path.size = 0;
+}
+
 apl_status list_records_gather(struct list_records *l, size_t file, struct list_file *f, apl_error *err)
 {
     struct list_record *r = &l->records[l->gathered];
@@ -162,6 +180,8 @@ apl_status list_records_gather(struct list_records *l, size_t file, struct list_
     r->row = rows_number(f->rows);
     r->status = APL_OK;
     r->values.size = 0;
+    if (rows_fault(f->rows))
+        take_fault(l, r, rows_fault(f->rows));
     for (unsigned i = 0; i < l->columns->count && r->status == APL_OK; i++)
         TRY(take_cell_of(l, r, f, i, err));
     l->gathered_bytes += r->values.size;

@@ -67,16 +67,28 @@ static struct list_split *find_list_split(struct list_splits *s, const char *nam
     return NULL;
 }
 
+/* That of the current row. Bad rows may have none, and are of the first. */
+static apl_status split_of_row(const struct list_splits *s, const struct list_columns *l, struct list_file *f,
+                               struct cell *cell, apl_error *err)
+{
+    cell->length = 0;
+    if (!rows_fault(f->rows))
+        TRY(list_cell(l, f, (unsigned)l->split, cell, err));
+    if (cell->length == 0)
+        cell->text = s->split[0].name;
+    return APL_OK;
+}
+
 static apl_status count_file(struct list_splits *s, const struct list_columns *l, size_t file, apl_error *err)
 {
     struct list_file f;
     struct cell cell;
     apl_status status = list_begin(l, file, &f, err);
-    while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK) {
-        status = list_cell(l, &f, (unsigned)l->split, &cell, err);
+    while (status == APL_OK && (status = list_next(l, &f, err)) == APL_OK) {
+        status = split_of_row(s, l, &f, &cell, err);
         if (status != APL_OK)
             break;
-        struct list_split *split = find_list_split(s, cell.length > 0 ? cell.text : s->split[0].name);
+        struct list_split *split = find_list_split(s, cell.text);
         if (split)
             split->rows++;
     }
@@ -102,7 +114,7 @@ apl_status list_split_has(const struct list_splits *s, const struct list_columns
     *is = true;
     if (l->split < 0)
         return APL_OK;
-    TRY(list_cell(l, f, (unsigned)l->split, &cell, err));
-    *is = strcmp(cell.length > 0 ? cell.text : s->split[0].name, split) == 0;
+    TRY(split_of_row(s, l, f, &cell, err));
+    *is = strcmp(cell.text, split) == 0;
     return APL_OK;
 }

@@ -16,6 +16,8 @@ struct rows {
     struct format_stream *stream;
     const char *path;
     uint64_t number;
+    bool faulty; /* the current row is a bad one: */
+    struct row_fault fault;
     bool begun, ended; /* the stream has been looked at; it has no more */
     char *names[ROWS_COLUMNS];
     unsigned columns;
@@ -31,6 +33,14 @@ struct rows {
 static apl_status in_row(const struct rows *r, const char *what, apl_error *err)
 {
     return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " %s", r->path, r->number, what);
+}
+
+/* The row is bad in itself: the next begins where it ends. */
+static void spoil(struct rows *r, const char *column, const char *what)
+{
+    r->faulty = true;
+    r->fault.column = column;
+    fail(&r->fault.why, APL_E_SOURCE, "%s", what);
 }
 
 void rows_close(struct rows *r)
@@ -136,8 +146,21 @@ const char *rows_name(const struct rows *r, unsigned column)
 
 /* ----------------------------------------------------------------------------------------------------- CSV */
 
+static void check_cells(struct rows *r)
+{
+    for (unsigned i = 0; i < r->columns && !r->faulty; i++) {
+        size_t length;
+        const char *text = csv_rows_cell(r->csv, i, &length);
+        if (!utf8_valid(text, length))
+            spoil(r, r->names[i], "is not UTF-8");
+        else if (*text == '[' && json_count_values((const uint8_t *)text, length) > ROWS_VALUES)
+            spoil(r, r->names[i], "has more than a million values");
+    }
+}
+
 static apl_status next_csv(struct rows *r, apl_error *err)
 {
+    char text[64];
     while (!csv_rows_next(r->csv)) {
         const uint8_t *data;
         size_t size;
@@ -153,10 +176,12 @@ static apl_status next_csv(struct rows *r, apl_error *err)
     }
     r->number++;
     size_t cells = csv_rows_cells(r->csv);
-    if (r->columns == 0 || cells == r->columns)
-        return APL_OK;
-    return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " has %s, and the header %u", r->path, r->number,
-                number_of(cells, "cell", "cells"), r->columns);
+    snprintf(text, sizeof text, "has %s, and the header %u", number_of(cells, "cell", "cells"), r->columns);
+    if (r->columns > 0 && cells != r->columns)
+        spoil(r, NULL, text);
+    else
+        check_cells(r);
+    return APL_OK;
 }
 
 static apl_status read_header(struct rows *r, apl_error *err)
@@ -221,21 +246,31 @@ static bool begins_array(const uint8_t *data, size_t size)
     return size && *data == '[';
 }
 
+static void tell_of_json(struct rows *r, const json_error_t *why)
+{
+    char text[JSON_ERROR_TEXT_LENGTH + 96];
+    enum json_error_code code = json_error_code(why);
+    if (code == json_error_null_character || code == json_error_null_byte_in_key)
+        snprintf(text, sizeof text, "holds \\u0000: text in tables has no NUL");
+    else
+        snprintf(text, sizeof text, "is not JSON: column %d: %s", why->column, why->text);
+    spoil(r, NULL, text);
+}
+
 static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, apl_error *err)
 {
     json_error_t why;
     json_decref(r->object);
     r->object = NULL;
     if (begins_array(data, size))
-        return in_row(r, "is not a JSON object, but begins an array: jq -c '.[]' makes lines of one", err);
-    if (json_count_values(data, size) > ROWS_VALUES)
-        return in_row(r, "has more than a million values", err);
-    r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why);
-    if (!r->object && json_error_code(&why) == json_error_out_of_memory)
-        return fail_nomem(err);
-    if (!r->object)
-        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " is not JSON: column %d: %s", r->path, r->number,
-                    why.column, why.text);
+        spoil(r, NULL, "is not a JSON object, but begins an array: jq -c '.[]' makes lines of one");
+    else if (json_count_values(data, size) > ROWS_VALUES)
+        spoil(r, NULL, "has more than a million values");
+    else if (!(r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why))) {
+        if (json_error_code(&why) == json_error_out_of_memory)
+            return fail_nomem(err);
+        tell_of_json(r, &why);
+    }
     return APL_OK;
 }
 
@@ -268,7 +303,7 @@ static apl_status next_json(struct rows *r, apl_error *err)
     } while (is_blank_line(data, size));
     r->number++;
     TRY(parse_line(r, data, size, err));
-    return find_values(r, (const char *)data, err);
+    return r->faulty ? APL_OK : find_values(r, (const char *)data, err);
 }
 
 /* ----------------------------------------------------------------------------------------------------- rows */
@@ -299,7 +334,22 @@ apl_status rows_open(struct format_stream *stream, enum rows_kind kind, const ch
 
 apl_status rows_next(struct rows *r, apl_error *err)
 {
+    r->faulty = false;
     return r->csv ? next_csv(r, err) : next_json(r, err);
+}
+
+const struct row_fault *rows_fault(const struct rows *r)
+{
+    return r->faulty ? &r->fault : NULL;
+}
+
+apl_status rows_refuse(const struct rows *r, apl_error *err)
+{
+    const struct row_fault *is = &r->fault;
+    return fail(err, is->why.status,
+                "%s: row %" PRIu64 "%s%s%s %s (--skip-bad N, or skip_bad=N in Python, leaves out up to N bad rows)",
+                r->path, r->number, is->column ? ", column " : "", is->column ? is->column : "",
+                is->column ? ":" : "", is->why.message);
 }
 
 uint64_t rows_number(const struct rows *r)
@@ -337,11 +387,5 @@ apl_status rows_cell(struct rows *r, unsigned column, struct cell *cell, apl_err
     if (!r->csv)
         return json_cell(r, column, cell, err);
     cell->text = csv_rows_cell(r->csv, column, &cell->length);
-    if (!utf8_valid(cell->text, cell->length))
-        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: is not UTF-8", r->path, r->number,
-                    r->names[column]);
-    if (*cell->text == '[' && json_count_values((const uint8_t *)cell->text, cell->length) > ROWS_VALUES)
-        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: has more than a million values",
-                    r->path, r->number, r->names[column]);
     return cell_from_text(cell, &r->room) ? APL_OK : fail_nomem(err);
 }

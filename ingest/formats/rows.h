@@ -48,8 +48,18 @@ apl_status rows_open(struct format_stream *stream, enum rows_kind kind, const ch
                      apl_error *err);
 void rows_close(struct rows *rows);
 
-/* Goes to the next row; APL_END after the last. Errors name the row. */
+/* Goes to the next row; APL_END after the last. Errors name the row: after these there is no telling where the next one begins. */
 apl_status rows_next(struct rows *rows, apl_error *err);
+
+/* What is wrong with the current row, which then has no cells to ask for, though the next one may be good; NULL: nothing. */
+struct row_fault {
+    const char *column; /* NULL: the whole row */
+    apl_error why;
+};
+const struct row_fault *rows_fault(const struct rows *rows);
+
+/* Fails with that, and the names of file and row. */
+apl_status rows_refuse(const struct rows *rows, apl_error *err);
 
 /* The number of the current row. */
 uint64_t rows_number(const struct rows *rows);
