@@ -89,3 +89,24 @@ Test(list_splits, more_names_than_a_table_has_splits)
     becomes_field("split", "column split becomes a field, and names no splits: a table has at most 64 splits",
                   text);
 }
+
+/* Folders called Train and train are no splits either. */
+Test(list_splits, names_that_are_alike_are_errors)
+{
+    refused("t.csv: row 4, column split: 'Train' differs from the split 'train' only in case or blanks: spell them "
+            "alike, or --type split=utf8",
+            "in/t.csv", "split,x\ntrain,1\ntest,2\nTrain,3\ntrain,4\n");
+    refused("t.csv: row 2, column split: 'test ' differs from the split 'test'", "in/t.csv",
+            "split,x\ntest ,1\ntest,2\n");
+    refused("t.csv: row 3, column split: 'TRAIN' differs from the split 'tRAIN'", "in/t.csv",
+            "split,x\ntRAIN,1\nTRAIN,2\n");
+    put_text("in/train.csv", "x,split\n1,train\n");
+    put_text("in/more.csv", "x,split\n1,\n2,train\n3,TRAIN\n");
+    ix_options.skip_bad = 1;
+    IX_REFUSED(APL_E_SOURCE, "more.csv: row 4, column split: 'TRAIN'", "in/train.csv", "in/more.csv");
+    put_text("in/t.csv", "split,x\nTrain,1\nTest,2\ntrain set,3\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(apl_store_info(s)->splits, 3);
+    cr_assert_str_eq(apl_store_split(s, 0)->name, "Train");
+    apl_store_close(s);
+}

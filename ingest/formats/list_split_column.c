@@ -48,6 +48,79 @@ static void tell_of_case(const struct list_columns *l)
     }
 }
 
+/* ------------------------------------------------------------------------------------------ names that are alike */
+
+/* The name in lower case, without blanks at its ends. */
+static void plain_name(const char *name, char plain[APL_MAX_NAME + 1])
+{
+    size_t length = strlen(name);
+    while (*name == ' ')
+        name++, length--;
+    while (length > 0 && name[length - 1] == ' ')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        plain[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    plain[length] = 0;
+}
+
+static bool are_alike(const char *a, const char *b)
+{
+    char x[APL_MAX_NAME + 1], y[APL_MAX_NAME + 1];
+    plain_name(a, x);
+    plain_name(b, y);
+    return strcmp(x, y) == 0;
+}
+
+static bool is_plain(const char *name)
+{
+    char plain[APL_MAX_NAME + 1];
+    plain_name(name, plain);
+    return strcmp(name, plain) == 0;
+}
+
+/* The first row of a file that has the name; *row stays 0 if none has. */
+static apl_status find_row(const struct list_columns *l, size_t file, const char *name, uint64_t *row,
+                           apl_error *err)
+{
+    struct list_file f;
+    struct cell cell;
+    apl_status status = list_begin(l, file, &f, err);
+    while (status == APL_OK && *row == 0 && (status = list_next(l, &f, err)) == APL_OK) {
+        if (rows_fault(f.rows))
+            continue;
+        status = list_cell(l, &f, (unsigned)l->split, &cell, err);
+        if (status == APL_OK && strcmp(cell.text, name) == 0)
+            *row = rows_number(f.rows);
+    }
+    return list_end(l, &f, status, err);
+}
+
+static apl_status refuse_name(const struct list_columns *l, const char *odd, const char *other, apl_error *err)
+{
+    uint64_t row = 0;
+    size_t file = 0;
+    for (; file < l->host->file_count && row == 0; file++)
+        TRY(find_row(l, file, odd, &row, err));
+    return fail(err, APL_E_SOURCE,
+                "%s: row %" PRIu64 ", column split: '%s' differs from the split '%s' only in case or blanks: "
+                "spell them alike, or --type split=utf8 makes the column a field",
+                l->host->files[file - 1].path, row, odd, other);
+}
+
+/* Such as Train among train: hardly a split of its own, and its records would be missing in the other. */
+static apl_status check_alike(const struct list_columns *l, const struct column *c, apl_error *err)
+{
+    size_t count;
+    const char *const *names = name_set_names(c->names, &count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++)
+            if (are_alike(names[i], names[k])) {
+                bool first = !is_plain(names[i]); /* is it the odd one? */
+                return refuse_name(l, names[first ? i : k], names[first ? k : i], err);
+            }
+    return APL_OK;
+}
+
 apl_status list_find_split_column(struct list_columns *l, apl_error *err)
 {
     l->split = -1;
@@ -68,5 +141,6 @@ apl_status list_find_split_column(struct list_columns *l, apl_error *err)
         return APL_OK;
     }
     TRY(check_empty_cells(l, c, err));
-    return name_set_sort(c->names, err);
+    TRY(name_set_sort(c->names, err));
+    return check_alike(l, c, err);
 }
