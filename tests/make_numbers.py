@@ -73,20 +73,19 @@ def png(name, pixels, depth, colour, interlaced=False, colours=None):
     add(name, b"\x89PNG\r\n\x1a\n" + data, pixels)
 
 
-def tiles(raw, depth, side=16):
+def tiles(pixels, depth, side=16):
     found = []
     for y in range(0, HEIGHT, side):
         for x in range(0, WIDTH, side):
             tile = np.zeros((side, side), int)
-            part = raw[y : y + side, x : x + side]
+            part = pixels[y : y + side, x : x + side]
             tile[: part.shape[0], : part.shape[1]] = part
             found.append(b"".join(packed(row, depth, "<") for row in tile))
     return found
 
 
 def tiff(name, pixels, depth, photometric, tiled):
-    raw = (1 << depth) - 1 - pixels if photometric == WHITE_IS_ZERO else pixels
-    parts = tiles(raw, depth) if tiled else [b"".join(packed(row, depth, "<") for row in raw)]
+    parts = tiles(pixels, depth) if tiled else [b"".join(packed(row, depth, "<") for row in pixels)]
     starts = [8 + sum(map(len, parts[:k])) for k in range(len(parts))]
     tags = [(256, "H", [WIDTH]), (257, "H", [HEIGHT]), (258, "H", [depth]), (259, "H", [1])]
     tags += [(262, "H", [photometric]), (277, "H", [1])]

@@ -36,7 +36,8 @@ const char *image_remark_text(enum image_remark remark)
         [REMARK_FIRST] = "images of several frames or pages, only the first of which was stored",
         [REMARK_PROFILE] = "images with a colour profile, which was not applied",
         [REMARK_MASK_RESIZED] = "masks resized, by nearest neighbour",
-        [REMARK_MASK_TURNED] = "masks turned like their images"};
+        [REMARK_MASK_TURNED] = "masks turned like their images",
+        [REMARK_MASK_INVERSE] = "masks that show 0 as white, whose numbers were kept as the files have them"};
     return texts[remark];
 }
 

@@ -20,6 +20,7 @@ enum image_remark {
     REMARK_SIDEWAYS, /* EXIF says how to turn it, which was not done */
     REMARK_MASK_RESIZED,
     REMARK_MASK_TURNED,
+    REMARK_MASK_INVERSE, /* 0 is white in its file, and 0 all the same */
     REMARKS
 };
 

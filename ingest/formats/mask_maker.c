@@ -127,6 +127,7 @@ apl_status mask_make(struct image_maker *m, const struct image_plan *plan, const
     TRY(follow_image(m, &plan->rules, image, mask, err));
     image_maker_release(m);
     mask->remarks[REMARK_FIRST] = info.more;
+    mask->remarks[REMARK_MASK_INVERSE] = info.inverse;
     memcpy(mask->shape, (const uint32_t[]){1, s->height, s->width}, sizeof mask->shape);
     return check_mask_plan(plan, mask, err);
 }

@@ -142,6 +142,7 @@ static apl_status take_tiff_form(struct tiff_file *t, struct image_info *info, a
     info->channels = t->plain ? t->samples : grey ? 1 : 3;
     info->bits = t->plain && t->depth == 16 ? 16 : 8;
     info->palette = t->photometric == PHOTOMETRIC_PALETTE;
+    info->inverse = t->photometric == PHOTOMETRIC_MINISWHITE;
     return APL_OK;
 }
 
@@ -169,13 +170,12 @@ static apl_status take_tiff_header(struct tiff_file *t, struct image_info *info,
 
 /* -------------------------------------------------------------------------------------------------- samples */
 
-/* MINISWHITE: 0 is white. */
+/* MINISWHITE: 0 is white, which is how numbers are shown, not what they are. */
 static void invert(const struct tiff_file *t, struct raster *s)
 {
     size_t n = (size_t)s->height * s->width * (s->bits / 8);
-    uint8_t full = t->depth < 8 ? (uint8_t)((1u << t->depth) - 1) : UINT8_MAX;
-    for (size_t i = 0; t->photometric == PHOTOMETRIC_MINISWHITE && i < n; i++)
-        s->data[i] ^= full;
+    for (size_t i = 0; t->photometric == PHOTOMETRIC_MINISWHITE && !t->numbers && i < n; i++)
+        s->data[i] ^= UINT8_MAX;
 }
 
 static apl_status read_tiff_rows(struct tiff_file *t, struct raster *s, apl_error *err)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,21 @@ def test_masks_follow_their_images_in_training(scenes: Path, tmp_path: Path, col
                 assert np.abs(red - mask).max() <= 8
                 flips |= {bool(one[24, 0] > one[24, -1]) for one in mask}
     assert flips == {False, True}
+
+
+def test_numbers_are_kept_where_0_is_white(scenes: Path, tmp_path: Path) -> None:
+    black = file_of(Image.fromarray(numbers(*SIZES[0])), "TIFF")
+    tag = struct.pack("<HHII", 262, 3, 1, 1)  # 1: 0 is black
+    assert black.count(tag) == 1
+    (scenes / "0.tif").write_bytes(black.replace(tag, struct.pack("<HHII", 262, 3, 1, 0)))
+    (scenes / "t.csv").write_text("image,mask\n0.jpg,0.tif\n")
+    try:
+        with pytest.warns(UserWarning, match="masks that show 0 as white, .*: 1"):
+            apldata.ingest(scenes / "t.csv", tmp_path / "db", mask="mask")
+    except apldata.SourceError as error:
+        assert "this build does not read" in str(error)
+        pytest.skip("this build has no libtiff")
+    assert np.array_equal(apldata.Store(tmp_path / "db")[0]["mask"][0], numbers(*SIZES[0]))
 
 
 def test_arguments() -> None:
