@@ -137,6 +137,19 @@ Test(format_folder, decoded_to_any_shape)
     apl_store_close(s);
 }
 
+/* Of fewer bytes than are read to tell its kind. */
+Test(format_folder, small_files)
+{
+    put("cat/1.pgm", "P5 1 1 255\n\x03", 12);
+    OK(ingest(source));
+    apl_store *s = fx_open(db);
+    cr_assert_null(apl_store_field(s, 0)->media);
+    apl_batch *all = fx_get_all(s);
+    cr_assert_eq(*(const uint8_t *)apl_batch_column(all, 0)->data, 3);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
 /* All of 16 bits: so is the field. Some: those become 8, which is told. */
 Test(format_folder, sixteen_bits)
 {

@@ -45,17 +45,18 @@ apl_status survey_take(struct survey *s, const struct format_host *host, struct 
     apl_error damage;
     if (m->size == 0 || m->size > APL_MAX_VALUE)
         return APL_OK;
-    const uint8_t *magic = m->size < MAGIC ? NULL : cursor_take(m->cursor, MAGIC);
+    size_t known = m->size < MAGIC ? (size_t)m->size : MAGIC;
+    const uint8_t *magic = cursor_take(m->cursor, known);
     if (!magic)
         return APL_OK;
-    const char *kind = image_kind(magic, MAGIC);
+    const char *kind = image_kind(magic, known);
     bool jpeg = kind && strcmp(kind, "JPEG") == 0;
     s->jpeg += jpeg;
     if (!kind || (jpeg && host->images.form != IMAGES_PIXELS))
         return APL_OK;
     bytes->size = 0;
-    buffer_put(bytes, magic, MAGIC);
-    TRY(member_append(m, m->size - MAGIC, bytes, err));
+    buffer_put(bytes, magic, known);
+    TRY(member_append(m, m->size - known, bytes, err));
     apl_status status = image_decoder_probe(decoder, bytes->data, bytes->size, &info, &damage);
     if (status != APL_OK)
         return status == APL_E_NOMEM ? fail_nomem(err) : APL_OK;
