@@ -124,8 +124,8 @@ typedef struct apl_ingest_options {
      * field with the column's name, and is stored by the kind of its own images. */
     const char *const *more_image_columns;
     size_t more_image_column_count;
-    /* For lists: columns of paths of masks, images whose pixels are numbers of classes: PNG, TIFF, GIF, BMP or PGM with
-     * a palette or grey. Each becomes a target with the column's name, u8 or u16 {1, H, W}, or of three varying
+    /* For lists: columns of paths of masks; for WebDataset: fields of them, such as "mask" of .mask.png. These are images
+     * whose pixels are numbers of classes: PNG, TIFF, GIF, BMP or PGM with a palette or grey. Each becomes a target with that name, u8 or u16 {1, H, W}, or of three varying
      * dimensions where the sizes differ: the indices and levels of grey as the files have them. Each mask has the width and
      * height of its record's first image, and is turned and resized like it, by nearest neighbour. */
     const char *const *mask_columns;

@@ -60,9 +60,10 @@ static apl_status check_uses(const struct ingest *in, const struct format *forma
         {o->class_count > 0, FORMAT_CLASSES, "takes no names of classes"},
         {o->map_count > 0, FORMAT_FOLDERS, "has no folders whose classes could be named"},
         {image_options_given(o), FORMAT_IMAGES, "does not decode, resize or turn images"},
-        {o->image_column || o->more_image_column_count || o->mask_column_count || o->label_column ||
-             o->column_type_count,
+        {o->image_column || o->more_image_column_count || o->label_column || o->column_type_count,
          FORMAT_TABLE, "has no columns to be named or typed"},
+        {o->mask_column_count > 0, FORMAT_MASKS,
+         "has no masks beside its images: tables and WebDataset shards do"},
         {o->outside, FORMAT_TABLE, "has no paths that could lead out of a folder"},
     };
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)

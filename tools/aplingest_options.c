@@ -267,8 +267,8 @@ static const struct option_row rows[] = {
      "list: the column of image paths (default: detected); may be repeated, for records\nof several images",
      OPTION_CALL, 0, take_image_column},
     {0, "mask", "COLUMN",
-     "list: a column of mask paths: palette indices and grey levels are kept, as class\nnumbers; may be "
-     "repeated",
+     "list, webdataset: a column of mask paths, or a field of masks: palette indices and\ngrey levels are "
+     "kept, as class numbers; may be repeated",
      OPTION_CALL, 0, take_mask_column},
     {0, "label", "COLUMN", "list: the column of labels (default: label)", OPTION_TEXT,
      offsetof(struct job, ingest.label_column), NULL},

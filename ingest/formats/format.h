@@ -111,7 +111,8 @@ enum format_uses {
     FORMAT_CLASSES = 1 << 1, /* labels without names */
     FORMAT_FOLDERS = 1 << 2, /* folders that are classes */
     FORMAT_IMAGES = 1 << 3,  /* images that can be decoded, resized and turned */
-    FORMAT_TABLE = 1 << 4    /* columns, among them paths of files beside the table */
+    FORMAT_TABLE = 1 << 4,   /* columns, among them paths of files beside the table */
+    FORMAT_MASKS = 1 << 5    /* masks beside images, in fields of their own */
 };
 
 struct format {

@@ -307,7 +307,7 @@ static bool sniff_list(const struct format_file *file)
 const struct format format_list = {
     .name = "list",
     .title = "tables in CSV, TSV or JSON lines, with paths of images or without",
-    .uses = FORMAT_IMAGES | FORMAT_TABLE,
+    .uses = FORMAT_IMAGES | FORMAT_TABLE | FORMAT_MASKS,
     .asked_in_folders = true,
     .open = open_table_list,
     .close = close_list,

@@ -334,7 +334,7 @@ static apl_status open_webdataset(const struct format_host *host, void **state, 
 const struct format format_webdataset = {
     .name = "webdataset",
     .title = "WebDataset: archives of files that share keys, such as 17.jpg and 17.cls",
-    .uses = FORMAT_CLASSES,
+    .uses = FORMAT_CLASSES | FORMAT_MASKS,
     .folders = true,
     .several = true,
     .passes_folders = true,

@@ -36,6 +36,7 @@ static void take_shape(struct survey *s, const struct image_rules *rules, const 
     s->varies |= memcmp(s->shape, shape, sizeof shape) != 0;
     s->wide += info->bits == 16;
     s->turned += info->orientation > 1;
+    s->changed += info->palette || info->scaled || info->inverse;
 }
 
 apl_status survey_take(struct survey *s, const struct format_host *host, struct image_decoder *decoder,

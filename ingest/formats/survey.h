@@ -25,6 +25,7 @@ struct survey {
         passed;  /* images of either; not looked at, as they are called JPEG and all so called were */
     bool varies; /* decoded, they would have more than one shape */
     uint64_t wide, turned, shaped; /* of 16 bits; that EXIF says to turn; whose shape is known */
+    uint64_t changed;              /* of a palette, scaled or inverted */
     uint32_t shape[3];             /* of the first */
 };
 

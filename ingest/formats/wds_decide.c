@@ -1,7 +1,9 @@
 /* From endings to fields: see wds_decide.h. */
 #include "wds_decide.h"
 
+#include "mask_maker.h"
 #include "wds_declared.h"
+#include "wds_masks.h"
 
 #include <stdio.h>
 
@@ -57,13 +59,19 @@ static void join_survey(struct survey *all, const struct survey *other)
     all->passed += other->passed;
     all->varies |= other->varies;
     all->wide += other->wide;
+    all->changed += other->changed;
     all->turned += other->turned;
     all->shaped += other->shaped;
 }
 
+static void join_surveys(struct wds_field *field, const struct wds_ending *e)
+{
+    join_survey(&field->survey, &e->survey);
+    join_survey(&field->masks, &e->masks);
+}
+
 /* Of each group that at least half of the samples have, a field. */
-static void begin_fields(struct wds_fields *f, unsigned groups, unsigned first[WDS_ENDINGS],
-                         struct survey surveys[WDS_ENDINGS])
+static void begin_fields(struct wds_fields *f, unsigned groups, unsigned first[WDS_ENDINGS])
 {
     for (unsigned g = 0; g < groups; g++) {
         uint64_t seen = 0;
@@ -73,14 +81,13 @@ static void begin_fields(struct wds_fields *f, unsigned groups, unsigned first[W
         unsigned at = wanted ? f->count++ : WDS_NO_FIELD;
         if (wanted) {
             f->fields[at] = (struct wds_field){.ending = f->endings[first[g]].text, .seen = seen};
-            surveys[at] = (struct survey){0};
             first[at] = first[g];
         }
         for (unsigned i = 0; i < f->ending_count; i++)
             if (f->endings[i].field == g) {
                 f->endings[i].field = at == WDS_NO_FIELD ? at : WDS_ENDINGS + 1 + at;
                 if (wanted)
-                    join_survey(&surveys[at], &f->endings[i].survey);
+                    join_surveys(&f->fields[at], &f->endings[i]);
             }
     }
     for (unsigned i = 0; i < f->ending_count; i++)
@@ -120,9 +127,12 @@ static void name_fields(struct wds_fields *f, const unsigned *first)
     }
 }
 
-static void decide_image(struct wds_field *field, const struct survey *s, const struct format_host *host)
+/* plan.mask: that it is one has been asked for. */
+static void decide_image(struct wds_field *field, const struct format_host *host)
 {
-    field->plan = survey_plan(s, host);
+    bool mask = field->plan.mask;
+    field->plan = mask ? mask_plan(&field->masks, &host->images) : survey_plan(&field->survey, host);
+    field->role = mask ? APL_TARGET : APL_INPUT;
     field->shaped = true;
     field->dtype = field->plan.bits == 16 && !field->plan.keep ? APL_U16 : APL_U8;
     field->ndim = field->plan.keep ? 1 : 3;
@@ -172,17 +182,16 @@ static const char *media_of(const char *ending)
     return "application/octet-stream";
 }
 
-static apl_status decide_field(struct wds_field *field, const struct wds_ending *e, const struct survey *s,
+static apl_status decide_field(struct wds_field *field, const struct wds_ending *e,
                                const struct format_host *host, apl_error *err)
 {
-    field->kind = e->kind;
     field->role = APL_INPUT;
     field->dtype = e->kind == WDS_TEXT ? APL_UTF8 : APL_U8;
     field->ndim = 1;
     field->shape[0] = -1;
     switch (e->kind) {
     case WDS_IMAGE:
-        decide_image(field, s, host);
+        decide_image(field, host);
         return APL_OK;
     case WDS_NUMBER:
         field->ndim = 0;
@@ -203,7 +212,7 @@ static void decide_roles(struct wds_fields *f)
 {
     bool images = false;
     for (unsigned i = 0; i < f->count; i++)
-        images |= f->fields[i].kind == WDS_IMAGE;
+        images |= f->fields[i].kind == WDS_IMAGE && !f->fields[i].plan.mask;
     for (unsigned i = 0; i < f->count && images; i++)
         if (f->fields[i].kind != WDS_IMAGE)
             f->fields[i].role = APL_TARGET;
@@ -231,11 +240,13 @@ static void keep_given_shapes(struct wds_fields *f)
 static apl_status decide_shown(struct wds_fields *f, const struct format_host *host, apl_error *err)
 {
     unsigned first[WDS_ENDINGS];
-    struct survey surveys[WDS_ENDINGS];
-    begin_fields(f, group_endings(f, first), first, surveys);
+    begin_fields(f, group_endings(f, first), first);
     name_fields(f, first);
     for (unsigned i = 0; i < f->count; i++)
-        TRY(decide_field(&f->fields[i], &f->endings[first[i]], &surveys[i], host, err));
+        f->fields[i].kind = f->endings[first[i]].kind;
+    TRY(wds_masks_find(f, host, err));
+    for (unsigned i = 0; i < f->count; i++)
+        TRY(decide_field(&f->fields[i], &f->endings[first[i]], host, err));
     decide_roles(f);
     keep_given_shapes(f);
     f->fields[f->count++] = (struct wds_field){.name = WDS_KEY_NAME,

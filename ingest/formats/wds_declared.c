@@ -41,9 +41,9 @@ apl_status wds_decide_declared(struct wds_fields *f, const struct format_host *h
 {
     const struct image_rules *r = &host->images;
     if (r->form != IMAGES_AUTO || r->quality || r->orient || r->sizes.shorter || r->sizes.width ||
-        r->sizes.longest)
+        r->sizes.longest || host->options->mask_column_count)
         return fail(err, APL_E_INVALID,
-                    "is an export, which is read back as it was: its images stay what they are");
+                    "is an export, which is read back as it was: its images and masks stay what they are");
     for (unsigned i = 0; i < f->ending_count; i++)
         f->endings[i].field = WDS_NO_FIELD;
     for (; f->count < f->declared.count; f->count++) {

@@ -3,6 +3,7 @@
 
 #include "file_name.h"
 #include "image_kind.h"
+#include "mask_maker.h"
 #include "npy_header.h"
 #include "wds_number.h"
 
@@ -83,13 +84,25 @@ static void look_at_array(struct wds_ending *e, const struct format_member *m)
         e->shape[d] = h.shape[d] == e->shape[d] ? e->shape[d] : -1;
 }
 
+/* Which of the images are masks, the names of fields say, which are not known before all endings are. */
+static apl_status look_at_image(struct wds_ending *e, const struct format_host *host,
+                                struct image_decoder *decoder, const struct format_member *m,
+                                struct buffer *bytes, apl_error *err)
+{
+    bytes->size = 0;
+    TRY(survey_take(&e->survey, host, decoder, m, bytes, err));
+    return host->options->mask_column_count && bytes->size
+               ? mask_survey_take(&e->masks, &host->images, decoder, bytes, err)
+               : APL_OK;
+}
+
 apl_status wds_look(struct wds_fields *f, const struct format_host *host, unsigned ending,
                     struct image_decoder *decoder, const struct format_member *m, struct buffer *bytes,
                     apl_error *err)
 {
     struct wds_ending *e = &f->endings[ending];
     if (e->kind == WDS_IMAGE)
-        return survey_take(&e->survey, host, decoder, m, bytes, err);
+        return look_at_image(e, host, decoder, m, bytes, err);
     if (e->kind == WDS_NUMBER)
         look_at_number(e, m);
     else

@@ -24,7 +24,8 @@ struct wds_ending {
     enum wds_kind kind;
     uint64_t seen;             /* samples that have it */
     uint64_t together;         /* other images of the same stem that a sample had too, by their numbers */
-    struct survey survey;      /* of images */
+    struct survey survey;      /* of images; */
+    struct survey masks;       /* where masks are asked for, as such */
     bool whole;                /* of numbers: there are some, */
     int64_t least, most;       /* from, to */
     bool array, varies, mixed; /* of arrays: one was seen; shapes vary; types or ranks do */
@@ -46,8 +47,9 @@ struct wds_field {
     const char *media; /* of what is kept; NULL: nothing is */
     const char *const *classes;
     size_t class_count;
-    struct image_plan plan; /* of images */
-    bool shaped;            /* of images: a field NAME_shape follows all others, as no ending is called so */
+    struct survey survey, masks; /* of images: what their files have shown */
+    struct image_plan plan;
+    bool shaped; /* of images: a field NAME_shape follows all others, as no ending is called so */
 };
 
 struct wds_fields {
@@ -55,6 +57,7 @@ struct wds_fields {
     unsigned ending_count;
     struct wds_field fields[WDS_ENDINGS + 1];
     unsigned count;
+    unsigned masked; /* the first of images, as large as which masks are, or WDS_NO_FIELD */
     uint64_t samples;
     struct declared declared; /* without fields: they are told by the files */
 };

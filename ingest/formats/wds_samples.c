@@ -50,21 +50,35 @@ static apl_status append_sample(struct wds_samples *w, const struct wds_sample *
     return w->host->append(w->host->user, values, err);
 }
 
+static apl_status make_value(const struct wds_samples *w, struct wds_sample *s, struct image_maker *maker,
+                             unsigned field)
+{
+    const struct wds_field *f = &w->fields->fields[field];
+    unsigned masked = f->plan.mask ? w->fields->masked : WDS_NO_FIELD;
+    char name[WDS_ENDING + 1] = "";
+    apl_error why;
+    if (masked != WDS_NO_FIELD)
+        snprintf(name, sizeof name, ".%s", w->fields->fields[masked].ending);
+    const struct buffer path = {.data = (uint8_t *)name, .size = strlen(name)};
+    const struct masked_image image = {*name ? &s->values[masked].made : NULL, &path};
+    s->status = wds_make(f, w->host, maker, *name ? &image : NULL, &s->values[field], &why);
+    if (s->status != APL_OK)
+        fail(&s->error, s->status, ".%s: %s", f->ending, why.message);
+    return s->status;
+}
+
+/* Masks come after the image that they lie on. */
 static apl_status make_sample(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct wds_samples *w = context;
     struct wds_sample *s = &w->samples[task];
-    apl_error why;
     if (!w->makers[worker] && !(w->makers[worker] = image_maker_new()))
         return fail_nomem(err);
-    for (unsigned i = 0; i < w->fields->count && s->status == APL_OK; i++) {
-        const struct wds_field *f = &w->fields->fields[i];
-        s->status = wds_make(f, w->host, w->makers[worker], &s->values[i], &why);
-        if (s->status == APL_E_NOMEM)
-            return fail_nomem(err);
-        if (s->status != APL_OK)
-            fail(&s->error, s->status, ".%s: %s", f->ending, why.message);
-    }
+    for (unsigned masks = 0; masks < 2; masks++)
+        for (unsigned i = 0; i < w->fields->count && s->status == APL_OK; i++)
+            if (w->fields->fields[i].plan.mask == masks &&
+                make_value(w, s, w->makers[worker], i) == APL_E_NOMEM)
+                return fail_nomem(err);
     return APL_OK;
 }
 

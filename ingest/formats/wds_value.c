@@ -24,9 +24,11 @@ static apl_status check_shape(const struct wds_field *f, const struct wds_value 
 }
 
 static apl_status make_wds_image(const struct wds_field *f, const struct format_host *host,
-                                 struct image_maker *maker, struct wds_value *v, apl_error *err)
+                                 struct image_maker *maker, const struct masked_image *image,
+                                 struct wds_value *v, apl_error *err)
 {
-    TRY(image_make(maker, &f->plan, host->unchecked, &v->made, err));
+    TRY(f->plan.mask ? mask_make(maker, &f->plan, image, &v->made, err)
+                     : image_make(maker, &f->plan, host->unchecked, &v->made, err));
     v->data = image_value(&f->plan, &v->made);
     if (!f->plan.keep && f->ndim == 2 && v->made.shape[0] != 1)
         return fail(err, APL_E_SOURCE, "has %u channels, and 1 is needed", v->made.shape[0]);
@@ -137,11 +139,11 @@ static apl_status make_array(const struct wds_field *f, struct wds_value *v, apl
 }
 
 apl_status wds_make(const struct wds_field *f, const struct format_host *host, struct image_maker *maker,
-                    struct wds_value *v, apl_error *err)
+                    const struct masked_image *image, struct wds_value *v, apl_error *err)
 {
     switch (f->kind) {
     case WDS_IMAGE:
-        return make_wds_image(f, host, maker, v, err);
+        return make_wds_image(f, host, maker, image, v, err);
     case WDS_NUMBER:
         return make_number(f, v, err);
     case WDS_ARRAY:

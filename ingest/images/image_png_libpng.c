@@ -116,6 +116,7 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
     info->height = png_get_image_height(f->png, f->info);
     TRY(raster_check(info, "PNG", size, RATIO_MAX, err));
     info->palette = png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE;
+    info->scaled = !info->palette && png_get_bit_depth(f->png, f->info) < 8;
     set_form(f, info->numbers);
     take_png_info(f, info);
     if (samples) {

@@ -79,6 +79,7 @@ static apl_status read_png_header(spng_ctx *c, size_t size, struct png_form *for
     info->channels = form->channels;
     info->bits = form->bits;
     info->palette = h.color_type == SPNG_COLOR_TYPE_INDEXED;
+    info->scaled = !info->palette && h.bit_depth < 8;
     info->profile = spng_get_iccp(c, &profile) == 0;
     return APL_OK;
 }

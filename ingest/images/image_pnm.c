@@ -43,6 +43,7 @@ static apl_status take_pnm_header(const uint8_t *bytes, size_t size, const char 
     pnm->most = take_header_number(&pnm->data);
     info->channels = bytes[1] == '6' ? 3 : 1;
     info->bits = pnm->most > 255 ? 16 : 8;
+    info->scaled = pnm->most != (info->bits == 16 ? UINT16_MAX : UINT8_MAX);
     if (!cursor_ok(&pnm->data) || pnm->most == 0 || pnm->most > UINT16_MAX)
         return fail(err, APL_E_CORRUPT, "%s: a damaged header", kind);
     TRY(raster_check(info, kind, size, 1, err));

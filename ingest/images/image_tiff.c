@@ -142,6 +142,7 @@ static apl_status take_tiff_form(struct tiff_file *t, struct image_info *info, a
     info->channels = t->plain ? t->samples : grey ? 1 : 3;
     info->bits = t->plain && t->depth == 16 ? 16 : 8;
     info->palette = t->photometric == PHOTOMETRIC_PALETTE;
+    info->scaled = grey && t->depth < 8;
     info->inverse = t->photometric == PHOTOMETRIC_MINISWHITE;
     return APL_OK;
 }

@@ -15,6 +15,7 @@ struct image_info {
     unsigned bits;        /* of a sample: 8 or 16 */
     unsigned orientation; /* by EXIF or TIFF, 1 ... 8; 1: upright, or none is said */
     bool palette;         /* its pixels are numbers of colours, as which they are decoded */
+    bool scaled;          /* its levels of grey, or colours, are fewer than those of its samples */
     bool inverse;         /* 0 is white; decoded as colours, black */
     bool profile;         /* has a colour profile, which is not applied */
     bool more;            /* has further frames or pages, which are left out */

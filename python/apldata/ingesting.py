@@ -254,8 +254,8 @@ def ingest(
             and ``"raw"``.
         classes: names of the classes of labels that come without names (idx, npy, webdataset).
         image: for a table, the column of image paths, or several; None: found by its contents.
-        mask: for a table, the column of paths of masks, or several: images whose pixels are class numbers,
-            which are kept.
+        mask: for a table, the column of paths of masks, or several; for WebDataset, the field of masks, such
+            as ``"mask"`` of ``.mask.png``, or several: images whose pixels are class numbers, which are kept.
         label: for a table, the column of labels; None: ``label``, if there is one.
         types: for a table, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; those of other
             columns are inferred.

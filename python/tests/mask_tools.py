@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -27,3 +29,17 @@ def file_of(image: Any, kind: str = "PNG", **options: Any) -> bytes:
     out = io.BytesIO()
     image.save(out, kind, **options)
     return out.getvalue()
+
+
+def grey_png(pixels: np.ndarray, bits: int) -> bytes:
+    """A PNG of levels of grey of so many bits, which Pillow does not write."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = pixels.shape
+    shown = (pixels[:, :, None] >> np.arange(bits)[::-1]) & 1
+    rows = np.packbits(shown.reshape(height, -1).astype("u1"), axis=1)
+    header = struct.pack(">IIBBBBB", width, height, bits, 0, 0, 0, 0)
+    data = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(np.pad(rows, ((0, 0), (1, 0))).tobytes()))
+    return b"\x89PNG\r\n\x1a\n" + data + chunk(b"IEND", b"")

@@ -3,13 +3,14 @@
 import io
 import json
 import struct
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from convert_tools import made, types_of
-from mask_tools import file_of, numbers, with_palette
+from mask_tools import file_of, grey_png, numbers, with_palette
 
 import apldata
 from apldata import Loader
@@ -92,6 +93,27 @@ def test_numbers_are_kept_where_0_is_white(scenes: Path, tmp_path: Path) -> None
         assert "this build does not read" in str(error)
         pytest.skip("this build has no libtiff")
     assert np.array_equal(apldata.Store(tmp_path / "db")[0]["mask"][0], numbers(*SIZES[0]))
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_masks_of_shards(tmp_path: Path, bits: int) -> None:
+    """Of palettes, and of few levels of grey, which images lose."""
+    with tarfile.open(tmp_path / "train-0.tar", "w") as tar:
+        for k, size in enumerate(SIZES):
+            mask = numbers(*size) & (1 << bits) - 1
+            file = file_of(with_palette(mask)) if bits == 8 else grey_png(mask, bits)
+            image = file_of(Image.fromarray(np.stack([mask] * 3, -1)), "JPEG")
+            for ending, data in (("jpg", image), ("seg.png", file)):
+                member = tarfile.TarInfo(f"{k}.{ending}")
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+    with pytest.warns(UserWarning, match="field seg: 4 images with a palette .*, --mask seg stores"):
+        apldata.ingest(tmp_path / "train-0.tar", tmp_path / "images")
+    apldata.ingest(tmp_path / "train-0.tar", tmp_path / "db", mask="seg")
+    store = apldata.Store(tmp_path / "db")
+    assert store.schema["seg"].type == "u8[-1,-1,-1]" and store.schema["seg"].mark == "target"
+    for k, size in enumerate(SIZES):
+        assert np.array_equal(store[k]["seg"][0], numbers(*size) & (1 << bits) - 1)
 
 
 def test_arguments() -> None:
