@@ -150,3 +150,31 @@ def test_arrays_within_values_are_json(tmp_path: Path) -> None:
         types={"a": "json"},
     )
     assert json.loads(store[0]["a"]) == {"b": [*range(2000)], "c": [0.5], "d": ["2020-01-01"]}
+
+
+@pytest.mark.parametrize("kind", ["list_view", "large_list_view"])
+def test_views_of_lists_have_the_values_of_lists(tmp_path: Path, kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    view = getattr(pa, kind)
+    rows: list[Any] = [[1], [2, 3], [], [4, 5, 6]]
+    structs = [[{"q": 1}, {"q": 2}], [], [{"q": 3}], []]
+    table = pa.table(
+        {
+            "a": pa.array(rows, view(pa.int64())),
+            "b": pa.array([[one] for one in rows], pa.list_(view(pa.int64()))),
+            "s": pa.array(structs, view(pa.struct([("q", pa.int64())]))),
+        }
+    )
+    store = made(table, tmp_path / "a")
+    assert [record["a"].tolist() for record in store] == rows
+    assert [record["b"].tolist() for record in store] == [[one] for one in rows]
+    assert [record["s.q"].tolist() for record in store] == [[1, 2], [], [3], []]
+    assert [record["a"].tolist() for record in made(table.slice(1, 3), tmp_path / "b")] == rows[1:]
+    holes = pa.table({"a": pa.array([[1], None, [2, 3]], view(pa.float32()))})
+    store = made(holes, tmp_path / "c", missing="skip")
+    assert [record["a"].tolist() for record in store] == [[1], [2, 3]]
+    turned = getattr(pa, "ListViewArray" if kind == "list_view" else "LargeListViewArray").from_arrays
+    offsets, sizes = ([pa.array(ints, pa.int32() if kind == "list_view" else pa.int64())
+                       for ints in ([2, 0, 1], [2, 3, 0])])  # fmt: skip
+    store = made(pa.table({"a": turned(offsets, sizes, pa.array([1, 2, 3, 4]))}), tmp_path / "d")
+    assert [record["a"].tolist() for record in store] == [[3, 4], [1, 2, 3], []]

@@ -145,8 +145,9 @@ def _bounds(array: Any) -> tuple[Any, list[int]]:
     if _is_fixed_list(array.type):
         size, count = array.type.list_size, len(array)
         return array.values.slice(array.offset * size, count * size), [i * size for i in range(count + 1)]
-    if not _is_any(array.type, "list", "large_list"):
-        array = array.cast(pa.large_list(array.type.value_type))
+    if not _is_any(array.type, "list", "large_list"):  # views, which pyarrow may cast to empty lists
+        sizes = np.where(array.is_valid().to_numpy(zero_copy_only=False), array.sizes.to_numpy(), 0)
+        return array.flatten(), [0, *np.cumsum(sizes).tolist()]
     offsets = array.offsets.to_numpy()
     if not len(array):
         return array.values.slice(0, 0), [0]
