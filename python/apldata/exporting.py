@@ -149,13 +149,19 @@ class _Export:
 
     def _schema(self) -> Any:
         pa, several = self._pa, len(self._splits) > 1
-        fields = [pa.field(column.field.name, column.type) for column in self._columns]
+        fields = [
+            pa.field(column.field.name, column.type, metadata=_told(column.told()))
+            for column in self._columns
+        ]
         told = {
             "fields": [column.told() for column in self._columns],
             "split": self._split if several else None,
+            "name": self._splits[0],
+            "splits": {split: len(self._store.split_ids(split)) for split in self._splits},
         }
-        schema = pa.schema([*fields, pa.field(self._split, pa.string())] if several else fields)
-        metadata = {b"apldata": json.dumps(told | {"name": self._splits[0]}).encode()}
+        split = pa.field(self._split, pa.string(), metadata=_told({"is_split": True}))
+        schema = pa.schema([*fields, split] if several else fields)
+        metadata = _told(told)
         features = {column.field.name: feature for column in self._columns if (feature := column.feature())}
         if features:
             features = self._all_features(schema, features)
@@ -195,6 +201,11 @@ class _Export:
                 out.write_table(self._pa.Table.from_arrays(arrays, schema=schema))
                 records += len(arrays[0])
         return records
+
+
+def _told(what: dict[str, Any]) -> dict[bytes, bytes]:
+    """As metadata of a schema; that of columns stays when they are renamed."""
+    return {b"apldata": json.dumps(what).encode()}
 
 
 @names_checked()

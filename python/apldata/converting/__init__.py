@@ -140,9 +140,9 @@ class _Conversion:
         with Writer(db, fields, source=self._source.format, progress=self._checking, **options) as writer:
             appender = Appender(writer, makers, self._rules, naming.renumber, self._reading)
             for number, part in enumerate(self._parts):
+                writer.begin(part.split)
                 if number < at:
                     continue
-                writer.begin(part.split)
                 given = chunks if number == at else part.chunks()
                 appender.take(part, _chained(first if number == at else [], given))
             if appender.records == 0:

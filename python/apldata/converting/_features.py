@@ -93,30 +93,64 @@ def told_of_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Told]:
         else None
     )
     told = told_of_features(features) if isinstance(features, dict) else {}
-    own = _json(metadata, OWN)
-    for field in (
-        own.get("fields", []) if isinstance(own, dict) and isinstance(own.get("fields"), list) else []
-    ):
-        if (
-            isinstance(field, dict)
-            and isinstance(field.get("name"), str)
-            and (said := _of_store(field)) is not None
-        ):
+    return told | _of_fields(metadata)
+
+
+def _of_fields(metadata: Mapping[bytes, bytes] | None) -> dict[str, Told]:
+    """What `export()` says of the fields of a store."""
+    fields = _own(metadata).get("fields")
+    told = {}
+    for field in fields if isinstance(fields, list) else []:
+        if isinstance(field, dict) and isinstance(field.get("name"), str) and (said := _of_store(field)):
             told[field["name"]] = said
     return told
 
 
-def _own(metadata: Mapping[bytes, bytes] | None, key: str) -> str | None:
+def told_of_fields(schema: Any) -> dict[str, Told]:
+    """What the metadata of each column, which renaming keeps, says of it."""
+    found = {field.name: _of_store(_json(field.metadata, OWN)) for field in schema if field.metadata}
+    return {name: told for name, told in found.items() if told is not None}
+
+
+def _own(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
     own = _json(metadata, OWN)
-    found = own.get(key) if isinstance(own, dict) else None
-    return found if isinstance(found, str) else None
+    return own if isinstance(own, dict) else {}
 
 
-def split_column(metadata: Mapping[bytes, bytes] | None) -> str | None:
+def split_column(schema: Any) -> str | None:
     """The column that names each record's split, of an exported store."""
-    return _own(metadata, "split")
+    for field in schema:
+        if _own(field.metadata).get("is_split") is True:
+            return str(field.name)
+    name = _own(schema.metadata).get("split")
+    return name if isinstance(name, str) and name in schema.names else None
+
+
+def split_lost(schema: Any) -> str | None:
+    """A column of splits that the metadata names, and that is not there."""
+    name = _own(schema.metadata).get("split")
+    return name if isinstance(name, str) and split_column(schema) is None else None
 
 
 def split_name(metadata: Mapping[bytes, bytes] | None) -> str | None:
     """The one split that was exported."""
-    return _own(metadata, "name")
+    own = _own(metadata)
+    name = own.get("name") if own.get("split") is None else None
+    return name if isinstance(name, str) else None
+
+
+def splits_told(metadata: Mapping[bytes, bytes] | None) -> dict[str, int]:
+    """The splits that were exported, and how many records each had, in their order."""
+    told = _own(metadata).get("splits")
+    pairs = told.items() if isinstance(told, dict) else ()
+    return {name: count for name, count in pairs if isinstance(count, int)}
+
+
+def classes_lost(schema: Any) -> tuple[list[str], list[str]]:
+    """The columns with classes that an exported store's metadata names and that are not there, and those that
+    it does not name."""
+    told = _of_fields(schema.metadata)
+    renamed = {_own(field.metadata).get("name") for field in schema}
+    gone = [name for name, one in told.items() if one.classes and name not in {*schema.names, *renamed}]
+    known = {*told, *told_of_fields(schema), split_column(schema)}
+    return gone, [name for name in schema.names if name not in known]

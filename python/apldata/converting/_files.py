@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from .._arguments import brief
 from .._errors import InvalidError, NotFoundError, SourceError, UnsupportedError
 from ..schema import listed
 from ._classes import OneNaming, Renumbering, one_naming
+from ._exports import split_up
+from ._features import split_column, told_of_fields, told_of_metadata
 from ._names import by_split, parquet_in
 from ._partitions import Partitions
 from ._told import Chunk, Part, Source, Wishes, rows_of, train_first
@@ -142,34 +142,7 @@ def _difference(own: Any, first: Any, wishes: Wishes) -> str | None:
     return f"has a column {more[0]}, which the first file has not" if more else None
 
 
-def _of_split(chunks: Iterator[Chunk], column: str, split: str) -> Iterator[Chunk]:
-    """The rows whose column names that split, without the column."""
-    for chunk in chunks:
-        rows = [row for row, name in enumerate(chunk.pop(column)) if name == split]
-        if rows:
-            yield {name: values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows]
-                   for name, values in chunk.items()}  # fmt: skip
-
-
-def _exported(part: Part, files: list[Path], schema: Any, column: str, wishes: Wishes) -> list[Part]:
-    """The splits of an exported store, which a column names; each is read in a pass of its own."""
-    if column not in schema.names:
-        raise SourceError(f"{files[0]}: has no column {column!r}, which its metadata names")
-    seen: dict[str, int] = {}
-    for chunk in _read(files, schema, Wishes({}, frozenset([column]))):
-        for name in chunk[column]:
-            seen[str(name)] = seen.get(str(name), 0) + 1
-    more = Wishes(wishes.casts, None if wishes.columns is None else wishes.columns | {column})
-    told = {name: one for name, one in part.told.items() if name != column}
-
-    def reading(split: str) -> Callable[[], Iterator[Chunk]]:
-        return lambda: _of_split(_read(files, schema, more), column, split)
-
-    return [Part(split, reading(split), told, rows, outside=False) for split, rows in seen.items()]
-
-
 def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions) -> Part:
-    from ._features import told_of_metadata
     from ._tables import told_of_schema
 
     first, schema = _opened(files[0])
@@ -179,7 +152,9 @@ def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions)
         file, own = (first, schema) if path == files[0] else _opened(path)
         rows += file.metadata.num_rows if hasattr(file, "metadata") and hasattr(file, "iter_batches") else 0
         same = own.metadata == schema.metadata
-        told[str(path)] = told[str(files[0])] if same else told_of_metadata(own.metadata)
+        told[str(path)] = (
+            told[str(files[0])] if same else told_of_metadata(own.metadata) | told_of_fields(own)
+        )
     naming = one_naming(told, str(files[0]), wishes)
     return Part(
         split,
@@ -189,6 +164,16 @@ def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions)
         outside=False,
         notes=naming.notes,
     )
+
+
+def _of_one_export(files: list[Path]) -> Any:
+    """The schema of one file, or of several with an exported store's column of splits; None: of others."""
+    schema = _opened(files[0])[1]
+    if len(files) > 1:
+        column = split_column(schema)
+        if column is None or any(split_column(_opened(file)[1]) != column for file in files[1:]):
+            return None
+    return schema
 
 
 def are_files(source: Any) -> bool:
@@ -228,17 +213,12 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
     roots = {file: next((root for root in paths if file.is_relative_to(root)), file) for file in files}
     partitions = Partitions(roots, _opened(files[0])[1].names)
     groups, notes = ({split: files}, []) if split else by_split(roots, partitions)
-    parts = [_part(one, some, wishes, partitions) for one, some in groups.items()]
-    parts[0].notes = [*notes, *parts[0].notes]
-    if len(files) == 1:
-        from ._features import split_column, split_name
-
-        schema = _opened(files[0])[1]
-        column, one = split_column(schema.metadata), split_name(schema.metadata)
-        if column is not None:
-            parts = _exported(parts[0], files, schema, column, wishes)
-        elif one is not None:
-            parts[0].split = one
+    if split is None and (schema := _of_one_export(files)) is not None:
+        unnamed = next(iter(groups)) if len(groups) == 1 else "train"
+        parts = split_up(lambda more: _part(unnamed, files, more, partitions), schema, wishes, name)
+    else:
+        parts = [_part(one, some, wishes, partitions) for one, some in groups.items()]
+        parts[0].notes = [*notes, *parts[0].notes]
     size = sum(file.stat().st_size for file in files)
     return Source("parquet" if kind_of(files[0]) == "parquet" else "arrow", name, parts, size)
 

@@ -15,6 +15,12 @@ _WORDS = re.compile(r"[a-z]+")
 _SHOWN = 3
 
 
+def rank(split: str) -> int:
+    """Where it comes among others: train first, those with other names last."""
+    known = list(dict.fromkeys(_SPLITS.values()))
+    return known.index(split) if split in known else len(known)
+
+
 def _is_hidden(name: str) -> bool:
     """Those that Spark and pyarrow pass over: of other programs, or of a table that is being written."""
     return name.startswith(".") or (name.startswith("_") and not is_partition(name))

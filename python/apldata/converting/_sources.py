@@ -191,8 +191,12 @@ class Opener:
             if not all(map(_is_column, source.values())) or (source and all(map(are_files, source.values()))):
                 return self._splits(source)
             _refuse_splits(source)
-        format, part = self._one("train", source)
         name = type(source).__name__
+        if _is_of(source, "pyarrow"):
+            from ._tables import open_tables
+
+            return Source("pyarrow", name, open_tables(source, self._wishes))
+        format, part = self._one("train", source)
         return Source(format, name, [part])
 
     def _are_paths(self, source: Any) -> bool:

@@ -10,7 +10,8 @@ import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ig
 from .._arguments import brief
 from .._errors import InvalidError, InvalidTypeError, SourceError
 from ._arrow import chunk_of, classes_of, told_of
-from ._features import told_of_metadata
+from ._exports import split_up
+from ._features import told_of_fields, told_of_metadata
 from ._rows import PIECE
 from ._told import Chunk, Part, Told, Wishes
 
@@ -28,7 +29,7 @@ def told_of_schema(schema: Any, wishes: Wishes) -> dict[str, Told]:
     if names:
         raise InvalidError(f"two columns have the name {names[0]!r}")
     told = told_of(schema, wishes)
-    for name, more in told_of_metadata(schema.metadata).items():
+    for name, more in (told_of_metadata(schema.metadata) | told_of_fields(schema)).items():
         if name in told:
             told[name] = more.over(told[name])
     return told
@@ -109,3 +110,12 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
     for name, classes in classes_of(table).items():
         told[name] = Told(classes=classes).over(told[name])
     return Part(split, lambda: chunks(pieces(table), wishes), told, table.num_rows)
+
+
+def open_tables(source: Any, wishes: Wishes) -> list[Part]:
+    """A table of an exported store, by its splits; any other as one."""
+    schema = getattr(source, "schema", None)
+    if not isinstance(schema, pa.Schema):
+        return [open_table("train", source, wishes)]
+    name = type(source).__name__
+    return split_up(lambda more: open_table("train", source, more), schema, wishes, name)
