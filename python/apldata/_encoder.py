@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,6 +78,14 @@ def _rows(columns: Mapping[str, Any]) -> int:
     return max(lengths.values(), default=0)
 
 
+def _refused(field: Field, given: np.ndarray) -> str:
+    what = "values" if given.shape else f"{shown(given.item())},"
+    return f"field {field.name}: {what} of dtype {given.dtype}, which {field.dtype} cannot hold"
+
+
+_SMALL = 4096  # bytes of a value: a copy of such a column is small too
+
+
 class Encoder:
     """Takes values of the fields of a new store, and refuses those that a field cannot hold.
 
@@ -108,10 +117,34 @@ class Encoder:
         columns = [np.asarray(one) if hasattr(one, "iloc") else one for one in self._in_order(values)]
         return columns, _rows({f.name: column for f, column in zip(self._fields, columns, strict=True)})
 
-    def row(self, columns: list[Any], row: int, called: int) -> Values:
-        """One of many records, which errors call by the number `called`."""
+    def one_by_one(self, columns: list[Any], rows: int, called: Sequence[int]) -> list[Values]:
+        """Of many records, each; errors call them by the numbers `called`."""
+        ready = {
+            i: self._taken(i, one, rows, called) for i, one in enumerate(columns) if self._at_once(i, one)
+        }
+        return [self._row(columns, ready, row, called[row]) for row in range(rows)]
+
+    def _row(self, columns: list[Any], ready: Mapping[int, list[Any]], row: int, called: int) -> Values:
         with prefixed(f"row {called}: "):
-            return [self._value(i, column[row]) for i, column in enumerate(columns)]
+            return [
+                ready[i][row] if i in ready else self._value(i, column[row])
+                for i, column in enumerate(columns)
+            ]
+
+    def _at_once(self, index: int, column: Any) -> bool:
+        """Is a column sooner converted as one, and with the same result as value by value?"""
+        field, dtype = self._fields[index], self._dtypes[index]
+        if dtype is None or -1 in field.shape or math.prod(field.shape) * dtype.itemsize > _SMALL:
+            return False
+        if type(column) is np.ndarray:
+            return column.dtype.kind in "biuf"
+        return bool(field.classes) and isinstance(column, list) and all(type(one) is str for one in column)
+
+    def _taken(self, index: int, column: Any, rows: int, called: Sequence[int]) -> list[Any]:
+        """The values of a column, of one shape."""
+        array = self._column(index, column, rows, called)
+        shape = array.shape[1:]
+        return [(one, shape) for one in _bytes_of(array).reshape(rows, -1)]
 
     def arrays(self, columns: list[Any], rows: int, called: Sequence[int]) -> list[np.ndarray]:
         """Of many records whose values are of fixed shapes, an array of each field, with a row for each."""
@@ -171,10 +204,10 @@ class Encoder:
     def _converted(self, index: int, given: np.ndarray) -> np.ndarray:
         """In the field's dtype and contiguous, if nothing is lost by that."""
         field, dtype = self._fields[index], self._dtypes[index]
-        what = "values" if given.shape else f"{shown(given.item())},"
-        refused = f"field {field.name}: {what} of dtype {given.dtype}, which {field.dtype} cannot hold"
+        if given.dtype == dtype and given.flags.c_contiguous:
+            return given
         if given.dtype.kind not in "biufVO":
-            raise InvalidTypeError(refused)
+            raise InvalidTypeError(_refused(field, given))
         try:
             with np.errstate(invalid="ignore", over="ignore"):
                 array = given.astype(dtype, order="C", copy=False)
@@ -182,9 +215,9 @@ class Encoder:
         except OverflowError:
             kept = False
         except (TypeError, ValueError):
-            raise InvalidTypeError(refused) from None
+            raise InvalidTypeError(_refused(field, given)) from None
         if not kept:
-            raise InvalidError(refused)
+            raise InvalidError(_refused(field, given))
         return array
 
     def _value(self, index: int, value: Any) -> tuple[Any, tuple[int, ...] | None]:

@@ -225,7 +225,7 @@ class Writer:
             return
         called = range(rows) if called is None else called
         if self._encoder.varying:
-            for record in [self._encoder.row(columns, row, called[row]) for row in range(rows)]:
+            for record in self._encoder.one_by_one(columns, rows, called):
                 self._put(split, record, 1)
             return
         arrays = self._encoder.arrays(columns, rows, called)
