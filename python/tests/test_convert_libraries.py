@@ -249,6 +249,18 @@ def test_what_arrow_has_and_stores_have_not(tmp_path: Path) -> None:
         made(tmp_path / "outside.parquet", tmp_path / "i")
 
 
+def test_files_whose_paths_are_all_null(tmp_path: Path) -> None:
+    """As pandas writes them, of type null."""
+    pa = pytest.importorskip("pyarrow")
+    store = made(pa.table({"f": [{"bytes": b"RIFF", "path": None}] * 2}), tmp_path / "a")
+    assert types_of(store) == {"f": "u8[-1]"} and bytes(store[1]["f"]) == b"RIFF"
+    (tmp_path / "x.bin").write_bytes(b"more")
+    store = made(pa.table({"f": [{"bytes": None, "path": str(tmp_path / "x.bin")}]}), tmp_path / "b")
+    assert bytes(store[0]["f"]) == b"more" and store[0]["path"] == "x.bin"
+    with pytest.raises(apldata.InvalidError, match=r"column f\.bytes: its first row holds null"):
+        made(pa.table({"f": [{"bytes": None, "path": None}]}), tmp_path / "c")
+
+
 def test_memory_is_flat(tmp_path: Path) -> None:
     """Of a Parquet file, no more than a few pieces are in memory at once."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

@@ -40,11 +40,17 @@ def _is_fixed_list(type: Any) -> bool:
 
 
 def _is_file(type: Any) -> bool:
-    """The layout of files in the datasets of Hugging Face: a struct of bytes and path."""
+    """The layout of files in the datasets of Hugging Face: a struct of bytes and path, of which one may have
+    the type null, as in all rows."""
     if not pa.types.is_struct(type):
         return False
     members = {type.field(i).name: type.field(i).type for i in range(type.num_fields)}
-    return members.keys() == {"bytes", "path"} and _is_binary(members["bytes"]) and is_text(members["path"])
+    if members.keys() != {"bytes", "path"} or all(map(pa.types.is_null, members.values())):
+        return False
+    return all(
+        pa.types.is_null(members[name]) or is_kind(members[name])
+        for name, is_kind in (("bytes", _is_binary), ("path", is_text))
+    )
 
 
 def _is_dense(type: Any) -> bool:
