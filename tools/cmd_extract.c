@@ -84,8 +84,20 @@ static int has_no_records(const struct job *job)
                         shown(job->path));
 }
 
+/* Readers take the first split of a store unless told otherwise. */
+static void put_train_first(struct job *job)
+{
+    for (unsigned i = 1; i < job->split_count; i++)
+        if (strcmp(job->splits[i], "train") == 0) {
+            memmove(&job->splits[1], &job->splits[0], i * sizeof *job->splits);
+            job->splits[0] = "train";
+            return;
+        }
+}
+
 static int find_records(struct job *job)
 {
+    put_train_first(job);
     unsigned all = apl_store_info(job->store)->splits;
     unsigned count = job->split_count ? job->split_count : all;
     int status = 0;

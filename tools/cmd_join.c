@@ -33,6 +33,15 @@ static const struct command_line line = {
     .count = sizeof rows / sizeof *rows,
 };
 
+/* Readers take the first split unless told otherwise. */
+static void note_first_split(const char *path, const apl_store *set)
+{
+    if (apl_store_find_split(set, "train") > 0)
+        note("%s: the first split is %s, which readers take unless told otherwise: to have train first, list "
+             "a shard that begins with it first",
+             shown(path), shown(apl_store_split(set, 0)->name));
+}
+
 static int join(const struct job *job, const char *const *shards, size_t count)
 {
     apl_error err;
@@ -42,6 +51,8 @@ static int join(const struct job *job, const char *const *shards, size_t count)
         return failed("%s%s", err.message,
                       err.status == APL_E_EXISTS ? "; --add appends to it, --force replaces it" : "");
     const apl_info *info = apl_store_info(set);
+    if (!job->quiet)
+        note_first_split(job->set, set);
     if (!job->quiet)
         printf("%s: %s in %s\n", shown(job->set), counted(info->records, "record"),
                counted(info->shards, "shard"));

@@ -60,17 +60,39 @@ static bool is_new_split(const struct job *job, unsigned source, const char *nam
     return true;
 }
 
-/* Split by split, in the order in which they are met first; of each the stores in their order. */
-static int copy_all(struct job *job)
+/* Appends what the stores from that on have of it, in their order. */
+static int copy_of_all(struct job *job, unsigned first, const char *name)
 {
     int status = 0;
+    for (unsigned s = first; s < job->count && !status; s++)
+        status = copy_split(job, &job->sources[s], name);
+    return status;
+}
+
+/* Is train to be the first split, which readers take unless told otherwise? Not if a store has others before
+ * it, whose order is kept. */
+static bool train_leads(const struct job *job)
+{
+    bool found = false;
+    for (unsigned s = 0; s < job->count; s++) {
+        int at = apl_store_find_split(job->sources[s].store, "train");
+        if (at > 0)
+            return false;
+        found = found || at == 0;
+    }
+    return found;
+}
+
+/* Split by split: train, then the others in the order in which they are met first. */
+static int copy_all(struct job *job)
+{
+    bool leads = train_leads(job);
+    int status = leads ? copy_of_all(job, 0, "train") : 0;
     for (unsigned s = 0; s < job->count; s++)
         for (unsigned i = 0; i < apl_store_info(job->sources[s].store)->splits && !status; i++) {
             const char *name = apl_store_split(job->sources[s].store, i)->name;
-            if (!is_new_split(job, s, name))
-                continue;
-            for (unsigned from = s; from < job->count && !status; from++)
-                status = copy_split(job, &job->sources[from], name);
+            if (is_new_split(job, s, name) && !(leads && strcmp(name, "train") == 0))
+                status = copy_of_all(job, s, name);
         }
     return status;
 }

@@ -11,6 +11,25 @@ apldata info whole | sed -n '/^split/,$p' | diff wanted -
 apldata merge -q test train turned
 apldata info turned | sed -n '/^split/,/^$/p'
 
+echo "# train first, unless a store has it otherwise"
+splits() { apldata info "$1" | sed -n '/^split/,/^$/p' | sed '1d;$d'; }
+splits turned
+apldata extract -q --force "$db" turned --split test --split train
+splits turned
+cp -r "$db" made
+apldata split -q made val=0.1
+apldata extract -q --force made turned --split val --split train-val
+splits turned
+mkdir set
+apldata extract -q "$db" set/train --split train
+apldata extract -q "$db" set/test --split test
+run apldata join set/test set/train -o set
+run apldata merge -q set again
+splits again
+run apldata join -q --force set/train set/test -o set
+rm -rf made set again
+
+
 echo "# by conditions, and by splits that were made"
 run apldata extract "$db" some --where 'label=circle,cross' --where 'label!=cross'
 apldata info some | sed -n '/^split/,/^$/p'
