@@ -41,6 +41,27 @@ Test(list_splits, rows_without_a_split_are_left_out)
     apl_store_close(s);
 }
 
+static void has_split(const char *file, const char *split)
+{
+    put_text(file, "x\n1\n");
+    apl_store *s = IX_STORE(file);
+    cr_assert_eq(apl_store_info(s)->splits, 1);
+    cr_assert_str_eq(apl_store_split(s, 0)->name, split, "%s: %s", file, apl_store_split(s, 0)->name);
+    apl_store_close(s);
+}
+
+Test(list_splits, words_in_names_of_files_name_them)
+{
+    has_split("in/validation.csv", "val");
+    has_split("in/my-TEST.csv", "test");
+    has_split("in/test1.csv", "test");
+    has_split("in/val(2).csv", "val");
+    has_split("in/testing_2017.csv", "test");
+    has_split("in/mytest.csv", "train");
+    has_split("in/t10k-1.csv", "test");
+    has_split("in/a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-test1.csv", "test");
+}
+
 static void becomes_field(const char *field, const char *words, const char *text)
 {
     put_text("in/t.csv", text);

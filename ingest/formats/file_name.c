@@ -20,16 +20,23 @@ void file_name_drop(struct file_name *n, unsigned i)
     n->count--;
 }
 
-static bool take_split(struct file_name *n, unsigned word)
+/* The split that a word names. */
+static const char *split_of_word(const char *word, size_t length, uint32_t *rank)
 {
     for (uint32_t i = 0; i < sizeof split_words / sizeof *split_words; i++)
-        if (strcasecmp(n->words[word], split_words[i].word) == 0) {
-            n->split = split_words[i].split;
-            n->split_rank = i;
-            file_name_drop(n, word);
-            return true;
+        if (strlen(split_words[i].word) == length && strncasecmp(word, split_words[i].word, length) == 0) {
+            *rank = i;
+            return split_words[i].split;
         }
-    return false;
+    return NULL;
+}
+
+static bool take_split(struct file_name *n, unsigned word)
+{
+    n->split = split_of_word(n->words[word], strlen(n->words[word]), &n->split_rank);
+    if (n->split)
+        file_name_drop(n, word);
+    return n->split != NULL;
 }
 
 bool file_name_read(struct file_name *n, const char *name)
@@ -49,6 +56,27 @@ bool file_name_read(struct file_name *n, const char *name)
         if (take_split(n, i))
             break;
     return true;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+const char *file_name_split(const char *name, uint32_t *rank)
+{
+    struct file_name n;
+    bool known = file_name_read(&n, name) && n.split;
+    const char *split = known ? n.split : NULL;
+    *rank = known ? n.split_rank : 0;
+    while (*name && !split) {
+        size_t length = 0;
+        while (is_letter(name[length]))
+            length++;
+        split = split_of_word(name, length, rank);
+        name += length ? length : 1;
+    }
+    return split;
 }
 
 void file_name_join(const struct file_name *n, char *out, size_t size)

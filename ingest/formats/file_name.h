@@ -19,6 +19,10 @@ struct file_name {
 /* Takes a name apart. false: it has more than 255 bytes or 16 words. The struct must not be moved. */
 bool file_name_read(struct file_name *n, const char *name);
 
+/* The split that a word in the name of a file names, also if digits or others follow, as in test1.csv; NULL: none
+ * does, and the rank is that of train. */
+const char *file_name_split(const char *name, uint32_t *rank);
+
 /* Takes out word i. */
 void file_name_drop(struct file_name *n, unsigned i);
 

@@ -161,8 +161,9 @@ static apl_status split_of_file(const struct tfrecord *t, size_t file, const cha
     struct file_name n;
     if (!file_name_read(&n, f->name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", f->path);
-    *split = n.split ? n.split : "train";
-    *rank = n.split_rank;
+    *split = file_name_split(f->name, rank);
+    if (!*split)
+        *split = "train";
     return APL_OK;
 }
 

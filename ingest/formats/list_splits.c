@@ -8,10 +8,8 @@
 
 const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank)
 {
-    struct file_name n;
-    bool known = file_name_read(&n, l->host->files[file].name) && n.split;
-    *rank = known ? n.split_rank : 0;
-    return known ? n.split : "train";
+    const char *split = file_name_split(l->host->files[file].name, rank);
+    return split ? split : "train";
 }
 
 static apl_status add_split(struct list_splits *s, const struct list_columns *l, const char *name,

@@ -35,8 +35,9 @@ static apl_status find_file_split(const struct token_files *t, struct token_file
     const struct format_file *file = &t->host->files[f->file];
     if (!file_name_read(&name, file->name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", file->path);
-    f->split = name.split ? name.split : "train";
-    f->split_rank = name.split_rank;
+    f->split = file_name_split(file->name, &f->split_rank);
+    if (!f->split)
+        f->split = "train";
     return APL_OK;
 }
 

@@ -26,16 +26,18 @@ void wds_split_of_path(const char *path, const char **split, uint32_t *rank)
 {
     struct file_name n;
     const char *slash = strrchr(path, '/'), *folder = slash;
-    bool known = file_name_read(&n, slash ? slash + 1 : path) && n.split;
+    *split = file_name_split(slash ? slash + 1 : path, rank);
     while (folder && folder > path && folder[-1] != '/')
         folder--;
-    if (!known && folder) {
+    if (!*split && folder) {
         char name[APL_MAX_NAME + 1];
         snprintf(name, sizeof name, "%.*s", (int)(slash - folder), folder);
-        known = file_name_read(&n, name) && n.split && n.count == 0;
+        bool known = file_name_read(&n, name) && n.split && n.count == 0;
+        *split = known ? n.split : NULL;
+        *rank = known ? n.split_rank : 0;
     }
-    *split = known ? n.split : "train";
-    *rank = known ? n.split_rank : 0;
+    if (!*split)
+        *split = "train";
 }
 
 apl_status wds_splits_begin_member(struct wds_splits *s, const struct format_host *host, apl_writer *writer,
