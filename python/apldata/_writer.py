@@ -144,10 +144,17 @@ class Writer:
         self._core.begin_member(optional_text("member", member) or split, split, self._members)
         if self._split not in (None, split):
             self._ended.add(str(self._split))
+            self._warn_alike(split)
         self._split, self._members = split, self._members + 1
         if split in self._waiting:
             for values, rows in self._waiting.pop(split).take():
                 self._append(values, rows)
+
+    def _warn_alike(self, split: str) -> None:
+        """A name that was mistyped makes a split of few records."""
+        for other in self._ended:
+            if other.strip().casefold() == split.strip().casefold():
+                warn(f"{other!r} and {split!r} are two splits, as names that differ by case or blanks are")
 
     def _check_begun(self, split: str) -> None:
         """Refuses to go back to a split that is over."""

@@ -9,6 +9,8 @@ from typing import Any
 from . import _core
 from ._arguments import flag, path_of, wrong_type
 from ._errors import ExistsError, advising
+from ._store import Store
+from ._warning import warn
 
 
 def join(
@@ -31,6 +33,9 @@ def join(
         ExistsError: there is a list already, or a store.
         MismatchError: a shard has other fields.
         NotFoundError, IncompleteError, CorruptError, BusyError, StorageError, InvalidError.
+
+    Warns:
+        UserWarning: there is a split "train", and another one is the first.
     """
     if isinstance(shards, (str, bytes, os.PathLike)):
         raise wrong_type("shards", "a list of paths", shards)
@@ -39,3 +44,15 @@ def join(
     replaces, appends = bool(flag("replace", replace)), bool(flag("append", append))
     with advising(ExistsError, "replace=True puts another in its place"):
         _core.join(directory, paths, replaces, appends)
+    _tell_first_split(os.fsdecode(directory))
+
+
+def _tell_first_split(path: str) -> None:
+    """Loaders read the first split unless told otherwise."""
+    with Store(path) as joined:
+        first, *others = joined.splits
+    if "train" in others:
+        warn(
+            f"{path}: the first split is {first!r}, which loaders read unless told otherwise: to have "
+            "'train' first, give a shard that begins with it first"
+        )

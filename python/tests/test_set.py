@@ -6,6 +6,7 @@ import hashlib
 import os
 import pickle
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,17 @@ def test_torch_reads_sets(pair: tuple[Path, Path], workers: int) -> None:
     for many, one in zip(*loaders, strict=True):
         assert torch.equal(many[0], one[0])
         assert torch.equal(many[1], one[1])
+
+
+def test_a_first_split_that_is_not_train_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    for split in ("test", "train"):
+        with apldata.Writer(tmp_path / "set" / split, {"x": "u8"}) as writer:
+            writer.begin(split)
+            writer.append(x=1)
+    shards = [tmp_path / "set" / split for split in ("test", "train")]
+    with pytest.warns(UserWarning, match=r"set: the first split is 'test', which loaders read unless told"):
+        apldata.join(shards, tmp_path / "set")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apldata.join(reversed(shards), tmp_path / "set", replace=True)

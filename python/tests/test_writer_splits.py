@@ -101,3 +101,15 @@ def test_joiners_are_part_of_names(tmp_path: Path) -> None:
     with apldata.Store(tmp_path / "db") as store:
         assert list(store.splits) == [persian]
         assert store.schema["label"].classes == (persian, emoji)
+
+
+def test_names_that_differ_by_case_alone_are_told_of(tmp_path: Path) -> None:
+    with (
+        pytest.warns(UserWarning, match=r"'train' and 'Train ' are two splits"),
+        apldata.Writer(tmp_path / "db", {"x": "u8"}) as writer,
+    ):
+        for n, split in enumerate(["train", "Train ", "val", "train"]):
+            writer.append(x=n, split=split)
+    assert list(apldata.Store(tmp_path / "db").splits) == ["train", "Train ", "val"]
+    with pytest.warns(UserWarning, match=r"'train' and 'Train' are two splits"):
+        apldata.convert({"Train": {"x": [1]}, "train": {"x": [2]}}, tmp_path / "other")
