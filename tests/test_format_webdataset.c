@@ -379,6 +379,36 @@ Test(format_webdataset, splits_of_an_export_keep_their_order)
     IX_REFUSED(APL_E_SOURCE, "x.tar: __apl__/schema.json: is of a split that cannot be", "x.tar");
 }
 
+static void put_empty_shard(const char *name, const char *split, unsigned place, const char *records)
+{
+    char schema[256];
+    snprintf(
+        schema, sizeof schema,
+        "{\"version\":1,\"split\":\"%s\",\"place\":%u,%s\"fields\":[{\"name\":\"n\",\"ending\":\"n.cls\","
+        "\"dtype\":\"u8\",\"role\":\"input\",\"shape\":[]}]}",
+        split, place, records);
+    add("__apl__/schema.json", schema);
+    put_shard(name);
+}
+
+/* But a shard that should have some is an error, as it may have been cut off. */
+Test(format_webdataset, splits_of_an_export_may_be_empty)
+{
+    const char *const all[] = {"a", "train", "b", NULL};
+    put_empty_shard("a-0.tar", "a", 0, "\"records\":0,");
+    put_export_shard("train-0.tar", "train", 1, "k");
+    put_empty_shard("b-0.tar", "b", 2, "\"records\":0,");
+    splits_are(IX_STORE("a-0.tar", "b-0.tar", "train-0.tar"), all);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    splits_are(IX_STORE("train-0.tar", "b-0.tar", "a-0.tar"), all);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    put_empty_shard("b-0.tar", "b", 2, "\"records\":1,");
+    IX_REFUSED(APL_E_INCOMPLETE, "b-0.tar: is an empty shard", "a-0.tar", "train-0.tar", "b-0.tar");
+    put_empty_shard("b-0.tar", "b", 2, "");
+    IX_REFUSED(APL_E_INCOMPLETE, "b-0.tar: is an empty shard", "b-0.tar", "train-0.tar");
+    IX_REFUSED(APL_E_SOURCE, "has no files that share keys", "a-0.tar");
+}
+
 Test(format_webdataset, more_splits_than_there_may_be)
 {
     char name[16], split[16];

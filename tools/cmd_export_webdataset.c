@@ -123,13 +123,16 @@ static void describe_part(struct tars *t, unsigned i)
     choose_ending(t, i, p->form == KEPT ? file_ending(p->field->media) : endings[p->form]);
 }
 
-static int make_schema(struct tars *t)
+/* A split without records has a shard all the same, which says that it is to have none. */
+static int make_schema(struct tars *t, bool empty)
 {
     json_t *fields = json_array();
     for (unsigned i = 0; i < t->count; i++)
         json_array_append_new(fields, schema_field(t->parts[i].field, "ending", t->parts[i].ending));
     json_t *schema = json_pack("{s:i, s:o, s:i, s:o}", "version", 1, "split", json_text(t->shards.split),
                                "place", (int)t->place, "fields", fields);
+    if (empty && schema)
+        json_object_set_new(schema, "records", json_integer(0));
     free(t->schema);
     t->schema = schema ? json_dumps(schema, JSON_INDENT(1)) : NULL;
     json_decref(schema);
@@ -341,7 +344,9 @@ static int write_split(struct tars *t, const apl_split *split)
     t->shards.split = split->name;
     t->shards.number = 0;
     *t->key = 0;
-    int status = make_schema(t);
+    int status = make_schema(t, split->count == 0);
+    if (!status && split->count == 0)
+        status = begin_tar(t);
     if (!status)
         status = export_each(t->x, split->first, split->count, t->fields, t->count, write_records, t);
     return status ? status : end_tar(t);

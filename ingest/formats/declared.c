@@ -124,6 +124,8 @@ apl_status declared_read(const void *text, size_t size, const char *how, struct 
     json_int_t place = json_integer_value(json_object_get(d->json, "place"));
     d->split = json_string_value(json_object_get(d->json, "split"));
     d->place = place < 0 || place > UINT32_MAX ? UINT32_MAX : (uint32_t)place;
+    const json_t *records = json_object_get(d->json, "records");
+    d->empty = json_is_integer(records) && json_integer_value(records) == 0;
     if (json_integer_value(json_object_get(d->json, "version")) != VERSION)
         return fail(err, APL_E_UNSUPPORTED, "is not of version %d", VERSION);
     if (!json_is_array(fields) || json_array_size(fields) == 0 || json_array_size(fields) > APL_MAX_FIELDS)

@@ -28,6 +28,7 @@ struct declared_split {
 struct declared {
     const char *split;             /* of the file that it lies in; NULL: it names none */
     uint32_t place;                /* of the split, among all */
+    bool empty;                    /* the split has no records */
     struct declared_split *splits; /* in their order, where they are files */
     size_t split_count;
     struct declared_field fields[APL_MAX_FIELDS];

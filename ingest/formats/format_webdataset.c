@@ -92,6 +92,8 @@ static apl_status take_schema(struct webdataset *w, const struct format_member *
         status = fail(err, APL_E_SOURCE, "has other fields than the shards before");
     if (status == APL_OK && d.split)
         status = wds_shards_rename(&w->shards, d.split, d.place, err);
+    if (status == APL_OK && d.empty)
+        wds_shards_say_empty(&w->shards);
     if (status == APL_OK && !w->fields.declared.count) {
         w->fields.declared = d;
         d = (struct declared){0};
@@ -164,7 +166,7 @@ static apl_status webdataset_look(void *state, const struct format_member *m, ap
 
 static apl_status check_shard(const struct webdataset *w, apl_error *err)
 {
-    if (!w->shard || w->members > 0 || w->host->partial)
+    if (!w->shard || w->members > 0 || w->host->partial || wds_shards_is_empty(&w->shards))
         return APL_OK;
     return fail(err, APL_E_INCOMPLETE, "%s: is an empty shard: it has no files of samples", w->shard);
 }
@@ -287,6 +289,8 @@ static apl_status finish_webdataset(void *state, char format[32], apl_error *err
     TRY(wds_samples_flush(&w->samples, err));
     if (w->samples.records == 0)
         return fail(err, APL_E_SOURCE, "%s: all of its samples are bad", w->host->source);
+    if (!w->host->part)
+        TRY(wds_shards_begin_empty(&w->shards, &w->splits, w->host, w->samples.writer, err));
     for (unsigned i = 0; i < REMARKS; i++) {
         snprintf(text, sizeof text, "%s: %" PRIu64, image_remark_text((enum image_remark)i),
                  w->samples.remarks[i]);

@@ -2,7 +2,6 @@
 #include "wds_shards.h"
 
 #include "file_name.h"
-#include "wds_splits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +95,17 @@ apl_status wds_shards_settle(struct wds_shards *s, apl_error *err)
     return APL_OK;
 }
 
+void wds_shards_say_empty(struct wds_shards *s)
+{
+    s->shards[s->count - 1].empty = true;
+}
+
+bool wds_shards_is_empty(const struct wds_shards *s)
+{
+    const struct wds_shard *last = &s->shards[s->count - 1];
+    return last->empty && last->samples == 0;
+}
+
 void wds_shards_sample(struct wds_shards *s)
 {
     s->shards[s->count - 1].samples++;
@@ -105,8 +115,21 @@ apl_status wds_shards_count(const struct wds_shards *s, const struct format_host
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct wds_shard *is = &s->shards[i];
-        if (is->samples > 0)
+        if (is->samples > 0 || is->empty)
             TRY(host->count(host->user, is->split, is->rank << 16, is->samples, err));
+    }
+    return APL_OK;
+}
+
+apl_status wds_shards_begin_empty(const struct wds_shards *s, struct wds_splits *splits,
+                                  const struct format_host *host, apl_writer *writer, apl_error *err)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct wds_shard *is = &s->shards[i];
+        if (!is->empty || is->samples > 0)
+            continue;
+        TRY(wds_splits_use(splits, is->split, is->rank, host->source, err));
+        TRY(wds_splits_begin_member(splits, host, writer, err));
     }
     return APL_OK;
 }

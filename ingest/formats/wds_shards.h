@@ -2,13 +2,14 @@
 #ifndef WDS_SHARDS_H
 #define WDS_SHARDS_H
 
-#include "format.h"
+#include "wds_splits.h"
 
 /* A shard, once it has been listed. */
 struct wds_shard {
     char *split;
     uint32_t rank;
     uint64_t samples;
+    bool empty; /* it says that its split has none */
 };
 
 /* From {0} to wds_shards_free(). */
@@ -26,6 +27,10 @@ apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank
 /* The shard that is listed says itself of which split it is, and at which place that comes. */
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
 
+/* It says that the split has no records; does it? */
+void wds_shards_say_empty(struct wds_shards *s);
+bool wds_shards_is_empty(const struct wds_shards *s);
+
 /* It has one more sample. */
 void wds_shards_sample(struct wds_shards *s);
 
@@ -34,6 +39,10 @@ apl_status wds_shards_settle(struct wds_shards *s, apl_error *err);
 
 /* Then: reports all of them to the host. */
 apl_status wds_shards_count(const struct wds_shards *s, const struct format_host *host, apl_error *err);
+
+/* After all samples, where no part is made: begins a member for each split that has none. */
+apl_status wds_shards_begin_empty(const struct wds_shards *s, struct wds_splits *splits,
+                                  const struct format_host *host, apl_writer *writer, apl_error *err);
 
 /* The second time: the next shard, which begins. */
 const struct wds_shard *wds_shards_begin(struct wds_shards *s);

@@ -40,3 +40,13 @@ apldata export -q digits.db digits --format webdataset
 tar -tf digits/*.tar
 aplingest -q digits again.db
 cmp <(content digits.db) <(content again.db) && apldata info again.db | grep image
+
+echo "# a split without records"
+mkdir -p none/__apl__ && tar -xOf digits/*.tar __apl__/schema.json |
+    sed 's/"split": *"[a-z]*"/"split": "none", "records": 0/; s/"place": *0/"place": 7/' >none/__apl__/schema.json
+tar -cf digits/none-000000.tar -C none __apl__/schema.json
+aplingest -q digits none.db
+apldata export -q none.db again --format webdataset
+ls again && tar -tf again/none-000000.tar
+aplingest -q again back.db
+cmp <(content none.db) <(content back.db) && apldata info back.db | grep '^none *[0-9]'
