@@ -70,7 +70,7 @@ typedef struct apl_ingest_options {
     /* Called with each notice: one line that is worth knowing and not an error. */
     void (*notice)(void *user, const char *message);
     const char *format; /* such as "folder"; NULL: detected */
-    /* Leave out at most this many files that are bad in themselves, such as images that cannot be decoded. */
+    /* Leave out at most this many files or rows that are bad in themselves, such as images that do not decode. */
     uint64_t skip_bad;
     /* Called for each of them, with its path and what is wrong with it. */
     void (*skipped)(void *user, const char *path, const char *why);

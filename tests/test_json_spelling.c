@@ -30,9 +30,9 @@ Test(json_spelling, numbers_keep_their_digits)
 /* What looks like the end of a value, in a string, is none; and keys are told by what they are, not by how they are written. */
 Test(json_spelling, strings_in_values_are_utf8)
 {
-    put_text("in/t.jsonl",
-             "{\"a}\\\"\": 1, \"l\": [ \"a b\\\"], }\" , true, [] , { } ], \"o\": {\"k:\\\\\": \"\\u00e9\\/\\n\"}}\n"
-             "{\"\\u006f\": [\"\\\\u00e9\"], \"l\": [null]}\n");
+    put_text("in/t.jsonl", "{\"a}\\\"\": 1, \"l\": [ \"a b\\\"], }\" , true, [] , { } ], \"o\": {\"k:\\\\\": "
+                           "\"\\u00e9\\/\\n\"}}\n"
+                           "{\"\\u006f\": [\"\\\\u00e9\"], \"l\": [null]}\n");
     apl_store *s = IX_STORE("in/t.jsonl");
     apl_batch *all = fx_get_all(s);
     check_text(s, all, "l", 0, "[\"a b\\\"], }\",true,[],{}]");

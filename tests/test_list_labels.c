@@ -25,9 +25,10 @@ Test(list_labels, an_error_names_the_file_of_its_row)
 
 Test(list_labels, lists_and_objects_are_no_classes)
 {
-    refused("t.jsonl: column label: the label in row 1 is a list or an object, and a class has one name: --type "
-            "label=utf8",
-            "in/t.jsonl", "{\"label\": [\"a\", \"b\"]}\n{\"label\": [\"b\"]}\n");
+    refused(
+        "t.jsonl: column label: the label in row 1 is a list or an object, and a class has one name: --type "
+        "label=utf8",
+        "in/t.jsonl", "{\"label\": [\"a\", \"b\"]}\n{\"label\": [\"b\"]}\n");
     refused("the label in row 2 is a list", "in/t.jsonl", "{\"label\": \"a\"}\n{\"label\": {\"b\": 1}}\n");
     refused("the label in row 2 is a list", "in/t.jsonl", "{\"label\": \"a\"}\n{\"label\": [1, 2]}\n");
     refused("the label in row 1 is a list", "in/t.jsonl", "{\"label\": [[1], [2, 3]]}\n");

@@ -114,7 +114,8 @@ Test(list_splits, more_names_than_a_table_has_splits)
 /* Folders called Train and train are no splits either. */
 Test(list_splits, names_that_are_alike_are_errors)
 {
-    refused("t.csv: row 4, column split: 'Train' differs from the split 'train' only in case or blanks: spell them "
+    refused("t.csv: row 4, column split: 'Train' differs from the split 'train' only in case or blanks: "
+            "spell them "
             "alike, or --type split=utf8",
             "in/t.csv", "split,x\ntrain,1\ntest,2\nTrain,3\ntrain,4\n");
     refused("t.csv: row 2, column split: 'test ' differs from the split 'test'", "in/t.csv",

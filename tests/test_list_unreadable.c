@@ -97,5 +97,6 @@ Test(list_unreadable, what_may_hide_rows_stays_an_error)
 {
     ix_options.skip_bad = 9;
     refused("row 3 has a quote that is not closed", "in/t.csv", "n\n1\n\"2\n");
-    refused("t.jsonl: column label: the label in row 2 is empty", "in/t.jsonl", "!\n{\"n\": 1}\n{\"n\": 2, \"label\": \"\"}\n");
+    refused("t.jsonl: column label: the label in row 2 is empty", "in/t.jsonl",
+            "!\n{\"n\": 1}\n{\"n\": 2, \"label\": \"\"}\n");
 }

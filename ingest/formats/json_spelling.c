@@ -21,7 +21,7 @@ size_t json_count_values(const uint8_t *data, size_t size)
     return n;
 }
 
-static bool is_blank(char c)
+static bool is_json_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -54,10 +54,10 @@ struct json_spelling json_next_value(const char **at)
 {
     const char *begin = pass_string(strchr(*at, '"')); /* the key: before it are blanks, and '{' or ',' */
     begin = strchr(begin, ':') + 1;
-    while (is_blank(*begin))
+    while (is_json_blank(*begin))
         begin++;
     const char *end = *at = find_outside(begin, ",}");
-    while (is_blank(end[-1]))
+    while (is_json_blank(end[-1]))
         end--;
     return (struct json_spelling){begin, (size_t)(end - begin)};
 }
@@ -86,11 +86,11 @@ void json_put_value(struct json_spelling value, struct buffer *out)
             put_string(from, (size_t)(at - from), out);
             continue;
         }
-        while (at < end && *at != '"' && !is_blank(*at))
+        while (at < end && *at != '"' && !is_json_blank(*at))
             at++;
         if (at > from)
             buffer_put(out, from, (size_t)(at - from));
-        while (at < end && is_blank(*at))
+        while (at < end && is_json_blank(*at))
             at++;
     }
 }

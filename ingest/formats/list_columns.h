@@ -17,11 +17,11 @@ struct list_columns {
     const struct format_host *host;
     struct column columns[ROWS_COLUMNS];
     unsigned count;
-    uint64_t rows;       /* that can be read, */
-    uint64_t first_row;  /* the first of them, */
+    uint64_t rows;      /* that can be read, */
+    uint64_t first_row; /* the first of them, */
     const char *first_file;
-    uint64_t *file_rows;  /* and of each file with those that cannot */
-    apl_error unreadable; /* the first of these; status APL_OK: none */
+    uint64_t *file_rows;                   /* and of each file with those that cannot */
+    apl_error unreadable;                  /* the first of these; status APL_OK: none */
     struct list_image images[LIST_IMAGES]; /* images, the one called image first; then masks */
     unsigned image_count;
     int label, split; /* columns; -1: none */

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define WHOLE_ROW    UINT_MAX            /* for a column */
+#define WHOLE_ROW    UINT_MAX           /* for a column */
 #define GATHER_BYTES ((size_t)16 << 20) /* of files and samples, unless one image has more */
 
 /* The image or mask of a column; masks come after the image that they belong to. */
@@ -100,7 +100,7 @@ static apl_status leave_row_out(struct list_records *l, const struct list_record
     if (!*path && r->column != WHOLE_ROW)
         snprintf(path, sizeof path, "column %s", l->columns->columns[r->column].name);
     snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row,
-             !*path             ? ""
+             !*path               ? ""
              : is && is->size > 0 ? ": "
                                   : ", ",
              path);

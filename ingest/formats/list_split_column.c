@@ -71,7 +71,7 @@ static bool are_alike(const char *a, const char *b)
     return strcmp(x, y) == 0;
 }
 
-static bool is_plain(const char *name)
+static bool is_plain_split(const char *name)
 {
     char plain[APL_MAX_NAME + 1];
     plain_name(name, plain);
@@ -79,8 +79,8 @@ static bool is_plain(const char *name)
 }
 
 /* The first row of a file that has the name; *row stays 0 if none has. */
-static apl_status find_row(const struct list_columns *l, size_t file, const char *name, uint64_t *row,
-                           apl_error *err)
+static apl_status find_split_row(const struct list_columns *l, size_t file, const char *name, uint64_t *row,
+                                 apl_error *err)
 {
     struct list_file f;
     struct cell cell;
@@ -95,12 +95,13 @@ static apl_status find_row(const struct list_columns *l, size_t file, const char
     return list_end(l, &f, status, err);
 }
 
-static apl_status refuse_name(const struct list_columns *l, const char *odd, const char *other, apl_error *err)
+static apl_status refuse_name(const struct list_columns *l, const char *odd, const char *other,
+                              apl_error *err)
 {
     uint64_t row = 0;
     size_t file = 0;
     for (; file < l->host->file_count && row == 0; file++)
-        TRY(find_row(l, file, odd, &row, err));
+        TRY(find_split_row(l, file, odd, &row, err));
     return fail(err, APL_E_SOURCE,
                 "%s: row %" PRIu64 ", column split: '%s' differs from the split '%s' only in case or blanks: "
                 "spell them alike, or --type split=utf8 makes the column a field",
@@ -115,7 +116,7 @@ static apl_status check_alike(const struct list_columns *l, const struct column 
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++)
             if (are_alike(names[i], names[k])) {
-                bool first = !is_plain(names[i]); /* is it the odd one? */
+                bool first = !is_plain_split(names[i]); /* is it the odd one? */
                 return refuse_name(l, names[first ? i : k], names[first ? k : i], err);
             }
     return APL_OK;

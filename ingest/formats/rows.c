@@ -275,7 +275,7 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
 }
 
 /* Columns that come later in the file come last. */
-static apl_status find_values(struct rows *r, const char *text, apl_error *err)
+static apl_status find_spellings(struct rows *r, const char *text, apl_error *err)
 {
     const char *key;
     json_t *value;
@@ -303,7 +303,7 @@ static apl_status next_json(struct rows *r, apl_error *err)
     } while (is_blank_line(data, size));
     r->number++;
     TRY(parse_line(r, data, size, err));
-    return r->faulty ? APL_OK : find_values(r, (const char *)data, err);
+    return r->faulty ? APL_OK : find_spellings(r, (const char *)data, err);
 }
 
 /* ----------------------------------------------------------------------------------------------------- rows */
@@ -347,7 +347,8 @@ apl_status rows_refuse(const struct rows *r, apl_error *err)
 {
     const struct row_fault *is = &r->fault;
     return fail(err, is->why.status,
-                "%s: row %" PRIu64 "%s%s%s %s (--skip-bad N, or skip_bad=N in Python, leaves out up to N bad rows)",
+                "%s: row %" PRIu64
+                "%s%s%s %s (--skip-bad N, or skip_bad=N in Python, leaves out up to N bad rows)",
                 r->path, r->number, is->column ? ", column " : "", is->column ? is->column : "",
                 is->column ? ":" : "", is->why.message);
 }

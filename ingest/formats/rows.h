@@ -27,7 +27,7 @@ enum cell_kind {
 /* What a cell holds, valid until the next row. */
 struct cell {
     enum cell_kind kind;
-    const char *text; /* as it was written, valid UTF-8, closed by NUL; anything but text, of JSON: without blanks */
+    const char *text; /* as written, valid UTF-8, closed by NUL; of JSON, what is no text without blanks */
     size_t length;
     int64_t whole; /* of a bool, 0 or 1 */
     double real;   /* of whole numbers too */
