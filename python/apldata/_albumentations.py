@@ -110,14 +110,14 @@ class Albumentations(Wrapped):
             data |= {name: columns[name][row] for name in self._labels}
         return data
 
-    def _result(self, data: dict[str, Any]) -> list[Any]:
+    def _result(self, data: dict[str, Any], flat: set[str]) -> list[Any]:
+        """`flat`: the masks that came as (height, width)."""
         masks = iter(data.get("masks", ()))
         values = []
         for field in (*self.roles.images, *self.roles.masks):
             key = self._keys[field.name]
-            values.append(
-                _placed(next(masks) if key == "masks" else data[key], field, field in self.roles.masks)
-            )
+            value = next(masks) if key == "masks" else data[key]
+            values.append(_placed(value, field, field in self.roles.masks, field.name in flat))
         if self.roles.boxes is not None:
             values += [np.asarray(data["bboxes"]), *(np.asarray(data[name]) for name in self._labels)]
         return values
@@ -134,6 +134,7 @@ class Albumentations(Wrapped):
         columns = {name: batch[name] for name in names}
         rows = len(columns[names[0]])
         results: list[Any] = [None] * rows
+        flat = {field.name for field in self.roles.masks if rows and columns[field.name][0].ndim == 2}
         keys = Keys(self.seed, self.number, batch, rows)
         threads = self.threads if all(hasattr(one, "set_random_state") for one in self.transforms) else 1
 
@@ -144,7 +145,7 @@ class Albumentations(Wrapped):
                 for pipeline in self._pipelines(slot):
                     _seed(pipeline, key)
                     data = pipeline(**data)
-                results[row] = self._result(data)
+                results[row] = self._result(data, flat)
 
         with self._lock:
             self._pipelines(threads - 1)
@@ -160,14 +161,14 @@ def _seed(pipeline: Any, key: int) -> None:
         pipeline.set_random_state(np.random.Generator(np.random.PCG64(key)), random.Random(key))
 
 
-def _placed(value: Any, field: Field, is_mask: bool) -> np.ndarray:
-    """With channels first; a mask as it is stored."""
+def _placed(value: Any, field: Field, is_mask: bool, flat: bool) -> np.ndarray:
+    """With channels first; a mask as it came."""
     last = is_mask and has_channels_last(field)
     if _is_tensor(value):
         value = value.detach().numpy()
     elif value.ndim == 3:
         value = np.ascontiguousarray(value if last else value.transpose(2, 0, 1))
-    if is_mask and value.ndim == 2 and len(field.shape) == 3:
+    if is_mask and value.ndim == 2 and not flat:
         return value[..., None] if last else value[None]
     return value
 

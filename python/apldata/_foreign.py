@@ -14,16 +14,14 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
+from ._leaving import first_moving, left_behind, refuse
 from ._roles import (
     NOTHING_SAID,
     Declared,
     Roles,
     Trial,
-    can_follow_as_boxes,
-    is_follower,
     is_image_alone,
     is_instances,
-    looks_like_boxes,
     roles_named,
     roles_of,
 )
@@ -74,16 +72,6 @@ def _steps(transform: Any) -> list[Any]:
 # ----------------------------------------------------------------------------------------- all of a list
 
 
-def _may_move(field: Field, image: Field) -> bool:
-    """Is it an image too, or one of another type, such as a mask of i32, that has the same pixels?"""
-    return (
-        field.is_picture
-        or field.is_photo
-        or is_follower(field, image)
-        or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
-    )
-
-
 class _Plan:
     """The transforms of a loader, as they are gone through: those that run in C, then functions."""
 
@@ -98,11 +86,16 @@ class _Plan:
         for transform in self.done:
             for name in transform.fields if isinstance(transform, Transform) else ():
                 settings.setdefault(name or "", {}).update(transform.settings())
-        for of in list(settings.values()):
-            for name in of.get("masks", ()):
-                sides = {key: of[key] for key in _SIDES if key in of}
-                settings.setdefault(name, {}).update(sides, follows=True)
+        moving = self._moving()
+        of = settings[moving.fields[0] or ""] if moving else {}
+        sides = {key: of[key] for key in _SIDES if key in of}
+        for name in self._said.masks if moving else ():
+            settings.setdefault(name, {}).update(sides, follows=True)
         return settings
+
+    def _moving(self) -> Transform | None:
+        """The first that moves images in C: masks and boxes follow those."""
+        return next((one for one in self.done if isinstance(one, MOVING)), None)
 
     def add_own(self, transform: Transform) -> None:
         """One of ours, with its field made known."""
@@ -119,41 +112,19 @@ class _Plan:
         self.done.append(transform)
 
     def _check_alone(self, image: Field, transform: Transform) -> None:
-        """Refuses to move the pixels of an image, and to leave in place what may belong to them."""
-        others = [
-            f.name
-            for f in self._schema
-            if f != image and self._wants(f) and f.mark in ("input", "target") and _may_move(f, image)
-            if f.name not in self._said.masks and f.name != self._said.boxes
-        ]
-        if not others:
-            return
-        boxes = [name for name in others if can_follow_as_boxes(self._schema[name])]
-        fixed = [name for name in others if name not in boxes and looks_like_boxes(self._schema[name])]
-        masks = [name for name in others if name not in boxes + fixed]
-        if fixed:
-            raise InvalidError(
-                f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(fixed)} as "
-                f"it is: boxes that follow are f32[-1,4], not {self._schema[fixed[0]].type}: store them so "
-                f"(aplingest --type {fixed[0]}=f32[-1,4]), or, if they are no boxes, say field={image.name!r}"
-            )
-        hints = [f"masks={masks!r}"] * bool(masks) + [f"boxes={name!r}" for name in boxes[:1]]
-        raise InvalidError(
-            f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(others)} as it "
-            f"is: name what follows the images, as in Loader(..., {', '.join(hints)}), or list images that "
-            f"move alike, as in field={[image.name, *(masks or others)]!r}, or say field={image.name!r}"
-        )
+        """Refuses to leave in place what may belong to an image that one of ours moves."""
+        moved = {image.name, *self._said.masks, self._said.boxes or ""}
+        others = left_behind([image], filter(self._wants, self._schema), moved)
+        if others:
+            refuse(transform, image, others, self._said, own=True)
 
     def add_followers(self) -> None:
         """Declared masks and boxes follow the images of the first transform that moves some in C."""
-        given = [one for one in self.done if isinstance(one, Transform)]
-        moving = next((one for one in given if isinstance(one, MOVING)), None)
-        if self._said and moving and not any(isinstance(one, Follow) for one in given):
-            said = self._said
-            name = moving.fields[0]
-            follow = Follow(said.masks, said.boxes, said.box_format, field=name)
+        moving, said = self._moving(), self._said
+        if said and moving and not any(isinstance(one, Follow) for one in self.done):
+            follow = Follow(said.masks, said.boxes, said.box_format, field=moving.fields[0])
             self.done.insert(self.done.index(moving) + 1, follow)
-        for one in given:
+        for one in self.done:
             if isinstance(one, SanitizeBoundingBoxes):
                 self._complete_sanitize(one, moving)
 
@@ -174,7 +145,7 @@ class _Plan:
         """Some of another library, one after the other."""
         if roles is None:
             roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
-            self._check_instances(transforms, roles)
+            self._check_left(transforms, roles)
         settings = self._settings()
         for field in roles.all:
             if settings.get(field.name, {}).get("layout") == _core.APL_NHWC:
@@ -198,23 +169,32 @@ class _Plan:
         elif library == "torchvision" and added:
             self.done.append(AddChannel(added))
 
-    def _check_instances(self, transforms: list[Any], roles: Roles) -> None:
-        """Refuses to move images and to leave their masks in place, of which each image has as many as it has
-        instances."""
-        moving = [one for transform in transforms for one in _steps(transform) if _moves(one)]
-        for field in self._schema if moving else ():
-            if is_instances(field, roles.images) and field not in roles.all and self._wants(field):
+    def _check_left(self, transforms: list[Any], roles: Roles) -> None:
+        """Refuses to move images and to leave in place what may belong to them."""
+        step = first_moving(transforms)
+        if step is None:
+            return
+        others = left_behind(roles.images, filter(self._wants, self._schema), {f.name for f in roles.all})
+        for field in others:
+            if is_instances(field, roles.images):
                 raise InvalidError(
-                    f"{shown(moving[0], 200)}: it would leave field {field.name} ({field.type}) as it is, "
+                    f"{shown(step, 200)}: it would leave field {field.name} ({field.type}) as it is, "
                     "whose number of masks varies: store one mask of (height, width) with a number for each "
                     "instance, or leave the field out by fields=[...]"
                 )
+        if roles.boxes and not roles.follow and any(image.media for image in roles.images):
+            others.append(roles.boxes)  # which follow in C alone, if they are named
+        if others:
+            boxes = roles.boxes.name if roles.boxes else None
+            moved = Declared(tuple(field.name for field in roles.masks), boxes)
+            refuse(step, roles.images[0], others, moved, own=False)
 
     def _following(self, roles: Roles) -> Roles:
         """Masks of images of any size follow them, even if they are not declared to the loader."""
-        if not roles.images[0].is_photo or roles.follow or not roles.masks:
+        if not roles.images[0].is_photo or roles.follow or not roles.masks or roles.boxes is not None:
             return roles
-        self._said = Declared(tuple(field.name for field in roles.masks))
+        masks = dict.fromkeys((*self._said.masks, *(field.name for field in roles.masks)))
+        self._said = replace(self._said, masks=tuple(masks))
         return replace(roles, follow=True)
 
     def _check_decoded(self, step: Any, roles: Roles, why: str) -> None:
@@ -267,25 +247,6 @@ def _translated(transforms: list[Any], translation: Translation, library: str) -
             return [parts, *rest[1:]]
         rest.pop(0)
     return rest
-
-
-_MOVES = (
-    "Affine",
-    "Crop",
-    "Elastic",
-    "Flip",
-    "Pad",
-    "Perspective",
-    "Resize",
-    "Rotat",
-    "ScaleJitter",
-    "ZoomOut",
-)
-
-
-def _moves(transform: Any) -> bool:
-    """Does a transform of another library move pixels, by its name?"""
-    return any(word in type(transform).__name__ for word in _MOVES)
 
 
 class Wrapped:

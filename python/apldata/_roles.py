@@ -18,6 +18,7 @@ from .transforms import BOX_FORMATS
 _WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
 _PIXELS = {"u8", "u16", "f16", "f32"}
 _TRIED = 256  # pixels of a side that varies, where a transform is tried out
+_ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
 
 
 def _planes(field: Field) -> tuple[int, ...] | None:
@@ -27,7 +28,7 @@ def _planes(field: Field) -> tuple[int, ...] | None:
         return shape
     if len(shape) != 3:
         return None
-    if 1 <= shape[0] <= 16 and not channels_last(shape):
+    if (1 <= shape[0] <= 16 or shape == _ALL_VARY) and not channels_last(shape):
         return shape[1:]
     return shape[:2] if 1 <= shape[2] <= 4 else None
 
@@ -105,13 +106,15 @@ def is_image_alone(field: Field) -> bool:
 
 def is_instances(field: Field, images: Iterable[Field]) -> bool:
     """Are these masks of an image, one for each instance?"""
-    varies = len(field.shape) == 3 and field.shape[0] == -1 and _named(field, "mask", "segm")
-    return varies and any(field.shape[1:] == _planes(image) for image in images)
+    varies = len(field.shape) == 3 and field.shape[0] == -1 and field.shape != _ALL_VARY
+    named = _named(field, "mask", "segm")
+    return named and varies and any(field.shape[1:] == _planes(image) for image in images)
 
 
 def is_follower(field: Field, image: Field) -> bool:
     """Does it look like a mask or the boxes of an image, which a crop of that must not leave as they are?"""
-    return looks_like_boxes(field) or (image.is_photo and _is_mask(field))
+    varies = _planes(field) == (-1, -1) and field.dtype != "utf8"
+    return looks_like_boxes(field) or (image.is_photo and (varies or _is_mask(field)))
 
 
 def looks_like_boxes(field: Field) -> bool:
@@ -143,6 +146,7 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         boxes = [field for field in fields if _is_boxes(field)]
         masks = [field for field in fields if field not in boxes and _is_mask(field)]
     images = [field for field in fields if field not in boxes + masks and _is_image(field)]
+    images = [image for image in images if not _is_mask(image)] or images
     if not images:
         seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
         raise NotFoundError(
@@ -178,7 +182,8 @@ def has_channels_last(field: Field) -> bool:
     """Is it stored as (height, width, channels)?"""
     if len(field.shape) != 3 or field.is_photo:
         return False
-    return channels_last(field.shape) or not 1 <= field.shape[0] <= 16
+    many, height, width = field.shape
+    return channels_last(field.shape) or many > 16 or (many == height == -1 != width)
 
 
 class Trial(dict[str, Any]):
@@ -210,15 +215,19 @@ def _float_of(settings: dict[str, Any]) -> str | None:
     return _FLOATS.get(settings.get("dtype", _core.APL_U8))
 
 
-def _made_up(field: Field, settings: dict[str, Any]) -> Any:
-    shape = list(field.shape)
+def _made_up_shape(field: Field, settings: dict[str, Any]) -> list[int]:
+    """That of a value, with -1 for sides that vary."""
     sides = [
         settings.get(f"crop_{side}") or settings.get(f"resize_{side}", 0) for side in ("height", "width")
     ]
+    planes = [] if field.shape == _ALL_VARY else list(field.shape[:-2])
     if all(sides):
-        shape[-2:] = sides
-        if field.is_photo:
-            shape = ([] if settings.get("follows") else [3]) + shape[-2:]
+        return (planes if settings.get("follows") or not field.is_photo else [3]) + sides
+    return [1 if _is_mask(field) else 3, -1, -1] if field.shape == _ALL_VARY else list(field.shape)
+
+
+def _made_up(field: Field, settings: dict[str, Any]) -> Any:
+    shape = _made_up_shape(field, settings)
     varies = -1 in shape
     shape = [(2 if _is_boxes(field) else _TRIED) if side == -1 else side for side in shape]
     if _is_boxes(field):

@@ -19,6 +19,7 @@ from torchvision.transforms import v2  # type: ignore[import-untyped, import-not
 from .._albumentations import gathered
 from .._errors import InvalidError
 from .._foreign import Wrapped
+from .._leaving import parts_of
 from .._records import Keys, in_threads
 from .._roles import Roles, has_channels_last
 from .._translation import altered, name_of
@@ -36,6 +37,7 @@ _DRAW_FIRST = {
     "ColorJitter", "ElasticTransform", "GaussianBlur", "RandomAffine", "RandomCrop", "RandomResize",
     "RandomResizedCrop", "RandomRotation", "RandomShortestSize", "ScaleJitter",
 }  # fmt: skip
+_WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64}  # torch cannot flip the former
 _FEWEST_PIXELS = 64 * 64  # of an image that is worth more threads than one: below, they wait for the GIL
 
 
@@ -184,6 +186,8 @@ class Torchvision(Wrapped):
         super().__init__(transforms, roles, number)
         self._steps = [_of_v2(step) for step in transforms]
         self._label = label
+        dtypes = (getattr(part, "dtype", None) for step in self._steps for part in parts_of(step))
+        self._retyped = any(isinstance(dtype, dict) for dtype in dtypes)  # may masks get another type?
         self._alone = not roles.masks and roles.boxes is None and len(roles.images) == 1
         self._check()
 
@@ -286,15 +290,20 @@ class Torchvision(Wrapped):
         if isinstance(values, list):
             return [self._column(field, value[None])[0] for value in values]
         values = from_array(values) if isinstance(values, np.ndarray) else values
+        if field in self.roles.masks:
+            values = values.to(_WIDER.get(values.dtype, values.dtype))
         if has_channels_last(field):
             return values.permute(0, 3, 1, 2)
         grey = field in self.roles.images and values.ndim == 3
         return values[:, None] if grey else values
 
     def _array(self, name: str, values: Any) -> Any:
-        """The results of all rows; masks with their channels where they are stored."""
-        if any(field.name == name and has_channels_last(field) for field in self.roles.masks):
-            values = _channels_last(values)
+        """The results of all rows; masks with their channels where they are stored, and of their type."""
+        for field in self.roles.masks:
+            if field.name == name and has_channels_last(field):
+                values = _channels_last(values)
+            if field.name == name and not self._retyped:
+                values = _narrowed(values, field.dtype)
         if isinstance(values, list):
             return gathered([value.numpy() for value in values], self._made, name)
         if values.dtype == torch.bfloat16:
@@ -348,6 +357,14 @@ def _channels_last(values: Any) -> Any:
     if isinstance(values, list):
         return [value.permute(1, 2, 0) for value in values]
     return values.permute(0, 2, 3, 1)
+
+
+def _narrowed(values: Any, dtype: str) -> Any:
+    """Masks that were widened for torch."""
+    if isinstance(values, list):
+        return [_narrowed(value, dtype) for value in values]
+    narrow = {"u16": torch.uint16, "u32": torch.uint32}.get(dtype)
+    return values if narrow is None or values.dtype != _WIDER[narrow] else values.to(narrow)
 
 
 def _plain(value: Any) -> torch.Tensor:

@@ -1,0 +1,85 @@
+"""What transforms that move pixels must not leave in place: fields that look like masks or boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ._arguments import shown
+from ._errors import InvalidError
+from ._roles import Declared, can_follow_as_boxes, is_follower, looks_like_boxes
+from .schema import Field
+
+_MOVES = (
+    "affine", "augment", "augmix", "crop", "distortion", "elastic", "flip", "gridshuffle", "maxsize", "pad",
+    "perspective", "randomscale", "resize", "rotat", "scalejitter", "shortestsize", "symmetry", "thinplate",
+    "transpose", "zoomout",
+)  # fmt: skip
+
+
+def parts_of(transform: Any) -> Iterator[Any]:
+    """What a transform of another library applies, however deep it is; one that has no parts is one."""
+    parts = getattr(transform, "transforms", None)
+    if parts is None and type(transform).__name__ in ("Sequential", "ModuleList"):
+        parts = list(transform)
+    if parts is None:
+        yield getattr(transform, "func", transform)  # a partial of a function
+    for part in parts or ():
+        yield from parts_of(part)
+
+
+def first_moving(transforms: Iterable[Any]) -> Any:
+    """The first part of transforms of another library that moves pixels, by its name; None: none does."""
+    parts = (part for transform in transforms for part in parts_of(transform))
+    named = ((part, getattr(part, "__name__", type(part).__name__).lower()) for part in parts)
+    return next((part for part, name in named if name == "d4" or any(word in name for word in _MOVES)), None)
+
+
+def _may_move(field: Field, image: Field) -> bool:
+    """Is it an image too, or one of another type, such as a mask of i32, that has the same pixels?"""
+    return (
+        field.is_picture
+        or field.is_photo
+        or is_follower(field, image)
+        or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
+    )
+
+
+def left_behind(images: Iterable[Field], wanted: Iterable[Field], moved: set[str]) -> list[Field]:
+    """The fields that may belong to the images, and are none of those that move."""
+    return [
+        field
+        for field in wanted
+        if field.name not in moved and field.mark in ("input", "target")
+        if any(_may_move(field, image) for image in images)
+    ]
+
+
+def refuse(transform: Any, image: Field, others: list[Field], said: Declared, own: bool) -> None:
+    """Refuses to move the pixels of an image, and to leave in place what may belong to them.
+
+    Args:
+        own: it is a transform of ours, which has an argument `field`.
+    """
+    names = [field.name for field in others]
+    boxes = [field.name for field in others if can_follow_as_boxes(field)]
+    fixed = [field for field in others if field.name not in boxes and looks_like_boxes(field)]
+    masks = [name for name in names if name not in boxes and name not in [f.name for f in fixed]]
+    first = fixed[0].name if fixed else ""
+    alone = f"field={image.name!r}"
+    alone = f"say {alone}" if own else f"leave it out of fields, or say PerPicture(..., {alone})"
+    if fixed:
+        raise InvalidError(
+            f"{shown(transform, 200)}: it would move {image.name} alone, and leave "
+            f"{', '.join(f.name for f in fixed)} as it is: boxes that follow are f32[-1,4], not "
+            f"{fixed[0].type}: store them so (aplingest --type {first}=f32[-1,4]), or, if they are no boxes, "
+            f"{alone}"
+        )
+    all_masks, all_boxes = [*said.masks, *masks], [*([said.boxes] if said.boxes else []), *boxes]
+    hints = [f"masks={all_masks!r}"] * bool(all_masks) + [f"boxes={name!r}" for name in all_boxes[:1]]
+    listed = [image.name, *(masks or names)]
+    alike = f"list images that move alike, as in field={listed!r}, or " if own else ""
+    raise InvalidError(
+        f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(names)} as it is: "
+        f"name what follows the images, as in Loader(..., {', '.join(hints)}), or {alike}{alone}"
+    )

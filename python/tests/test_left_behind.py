@@ -1,0 +1,112 @@
+"""What moves with an image is not left in place: it follows, or the transform is refused."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from apldata import Field, InvalidError, Loader, PerPicture, Writer
+
+SIDES = 16, 20
+BOX, FLIPPED = [2, 3, 9, 12], [11, 3, 18, 12]
+Y, X = np.mgrid[: SIDES[0], : SIDES[1]]
+PIXELS = np.stack([X * 9, Y * 9, X * 9]).astype("u1")
+
+
+def photo() -> bytes:
+    Image = pytest.importorskip("PIL.Image")
+    out = io.BytesIO()
+    Image.fromarray(PIXELS.transpose(1, 2, 0)).save(out, "JPEG", quality=95)
+    return out.getvalue()
+
+
+def make(path: Path, image: Field, **others: tuple[Field, Any]) -> Path:
+    with Writer(path, {"image": image, **{name: field for name, (field, _) in others.items()}}) as writer:
+        for _ in range(3):
+            values = {name: value for name, (_, value) in others.items()}
+            writer.append(image=photo() if image.media else PIXELS, **values)
+    return path
+
+
+def mask(name: str, dtype: str = "i64", shape: Any = SIDES, mark: str = "target") -> tuple[Field, Any]:
+    return Field(name, dtype, shape, mark), X if len(shape) == 2 else X[None]
+
+
+BOXES = Field("boxes", "f32", (-1, 4), "target"), [BOX]
+
+
+def flips(library: str) -> list[tuple[str, Any]]:
+    """What flips in C, in Python, and within containers."""
+    if library == "torchvision":
+        v2 = pytest.importorskip("torchvision.transforms.v2")
+        flip, python = v2.RandomHorizontalFlip(1), v2.RandomPosterize(8, p=0)
+        return [
+            ("C", flip), ("Python", v2.Compose([python, flip])), ("choice", v2.RandomChoice([flip, flip])),
+            ("apply", v2.RandomApply([python, flip], p=1)),
+        ]  # fmt: skip
+    A = pytest.importorskip("albumentations")
+    flip, python = A.HorizontalFlip(p=1), A.RandomGamma(p=0)
+    params = A.BboxParams("pascal_voc", label_fields=[])
+    return [
+        ("C", flip), ("Python", A.Compose([python, flip])), ("one-of", A.OneOf([flip, A.Transpose()], p=1)),
+        ("boxes", A.Compose([python, flip], bbox_params=params)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["torchvision", "albumentations"])
+def test_naming_one_does_not_leave_the_others(tmp_path: Path, library: str) -> None:
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), mask=mask("mask"), boxes=BOXES)
+    for _, step in flips(library):
+        with pytest.raises(InvalidError, match=r"leave boxes as it is: .*masks=\['mask'\], boxes='boxes'"):
+            Loader(db, transforms=step, masks="mask")
+        with pytest.raises(InvalidError, match=r"leave mask as it is: .*masks=\['mask'\], boxes='boxes'"):
+            Loader(db, transforms=step, boxes="boxes")
+        Loader(db, fields=["image", "mask"], transforms=step, masks="mask").close()
+        Loader(db, transforms=PerPicture(step)).close()  # of that field alone
+    for where, step in flips(library):
+        if where in ("C", "Python") and not (library == "albumentations" and where == "Python"):
+            with Loader(db, transforms=step, masks="mask", boxes="boxes") as loader:
+                batch = next(iter(loader))
+                assert np.array_equal(batch["mask"][0], X[:, ::-1])
+                assert batch["boxes"][0].tolist() == [FLIPPED]
+
+
+def test_a_second_mask_is_not_left(tmp_path: Path) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    second = mask("mask2", "u8", mark="input")  # which its name tells from an image
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), mask=mask("mask"), mask2=second)
+    for step in (v2.RandomHorizontalFlip(1), v2.RandomCrop(8), v2.RandomAffine(5)):
+        with pytest.raises(InvalidError, match=r"leave mask2 as it is: .*masks=\['mask', 'mask2'\]"):
+            Loader(db, transforms=step, masks=["mask"])
+    with Loader(db, transforms=v2.RandomInvert(1), masks=["mask"]) as loader:  # moves nothing
+        assert np.array_equal(next(iter(loader))["mask2"][0], X)
+
+
+def test_what_looks_like_a_mask_is_not_left(tmp_path: Path) -> None:
+    """Without any naming: a target of floats, or a picture of another size."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    other = Field("small", "u8", (3, 8, 10), "target"), PIXELS[:, ::2, ::2]
+    for name, field in (("depth", mask("depth", "f32")), ("small", other)):
+        db = make(tmp_path / name, Field("image", "u8", (3, *SIDES)), **{name: field})
+        with pytest.raises(InvalidError, match=f"leave {name} as it is: .*fields.*PerPicture.*'image'"):
+            Loader(db, transforms=v2.RandomHorizontalFlip(1))
+        Loader(db, fields=["image"], transforms=v2.RandomHorizontalFlip(1)).close()
+        Loader(db, transforms=v2.ColorJitter(0.1)).close()
+
+
+@pytest.mark.parametrize("media", [None, "image/jpeg"])
+def test_boxes_beside_a_mask_are_not_left(tmp_path: Path, media: str | None) -> None:
+    """Of images of any size, whose masks follow without being named."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    image = Field("image", "u8", media=media) if media else Field("image", "u8", (3, -1, -1))
+    db = make(tmp_path / "db", image, mask=mask("mask", "u8", (-1, -1)), boxes=BOXES)
+    steps = [v2.Resize(SIDES), v2.RandomHorizontalFlip(1)]
+    with pytest.raises(InvalidError, match="boxes"):
+        Loader(db, transforms=steps)
+    with Loader(db, transforms=steps, masks="mask", boxes="boxes") as loader:
+        batch = next(iter(loader))
+        assert batch["boxes"][0].tolist() == [FLIPPED] and np.array_equal(batch["mask"][0], X[:, ::-1])
