@@ -14,7 +14,7 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._leaving import first_moving, left_behind, refuse
+from ._leaving import first_moving, labels_of_boxes, left_behind, refuse
 from ._roles import (
     NOTHING_SAID,
     Declared,
@@ -136,10 +136,8 @@ class _Plan:
         if moving is None:
             raise InvalidError(f"{shown(one, 200)}: no transform moves the images, and so none their boxes")
         if one.labels is None:
-            named = (
-                ("labels",) if "labels" in self._schema.names and self._wants(self._schema["labels"]) else ()
-            )
-            object.__setattr__(one, "labels", named)
+            others = (f for f in self._schema if self._wants(f) and f.name != self._said.boxes)
+            object.__setattr__(one, "labels", labels_of_boxes(one, others))
 
     def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
         """Some of another library, one after the other."""

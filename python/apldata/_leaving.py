@@ -1,4 +1,4 @@
-"""What transforms that move pixels must not leave in place: fields that look like masks or boxes."""
+"""What transforms that move pixels must not leave in place: what looks like masks, boxes or their labels."""
 
 from __future__ import annotations
 
@@ -83,3 +83,25 @@ def refuse(transform: Any, image: Field, others: list[Field], said: Declared, ow
         f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(names)} as it is: "
         f"name what follows the images, as in Loader(..., {', '.join(hints)}), or {alike}{alone}"
     )
+
+
+def _has_rows(field: Field) -> bool:
+    """Is it numbers of which there may be as many as boxes?"""
+    varies = field.shape[:1] == (-1,) and -1 not in field.shape[1:]
+    return varies and field.dtype != "utf8" and not field.media and field.mark in ("input", "target")
+
+
+def labels_of_boxes(transform: Any, fields: Iterable[Field]) -> tuple[str, ...]:
+    """The field of their labels, by torchvision's rule: the first called "labels", or else with "label" in
+    its name. Others that may go with the boxes are an error: they would no longer fit."""
+    names = [field.name for field in fields if _has_rows(field)]
+    found = [name for name in names if name.lower() == "labels"] + [n for n in names if "label" in n.lower()]
+    others = [name for name in names if name not in found[:1]]
+    if others:
+        theirs = f", with their {found[0]}," if found else ""
+        raise InvalidError(
+            f"{shown(transform, 200)}: it would remove boxes{theirs} and "
+            f"leave {', '.join(others)} as it is: name all fields that have an element for each box, as in "
+            f"SanitizeBoundingBoxes(labels={[*found[:1], *others]!r}), or say labels={found[:1]!r}"
+        )
+    return tuple(found[:1])
