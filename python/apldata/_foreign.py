@@ -158,9 +158,10 @@ class _Plan:
             rest = _translated(transforms, translation, library)
             if translation.sized:
                 self.done += translation.transforms()
-            else:
-                self._check_decoded((rest or transforms)[0], roles, translation.why)
-                rest = transforms
+        known = all(isinstance(one, (Transform, Wrapped, AddChannel)) for one in self.done)
+        if known and not translation.sized:
+            self._check_decoded((rest or transforms)[0], roles, translation.why)
+            rest = transforms
         added = [field.name for field in roles.images if len(field.shape) == 2]
         if rest:
             self._wrap(rest, library, roles)

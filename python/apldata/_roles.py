@@ -170,7 +170,7 @@ def roles_named(
     for name in (image, *masks, *([boxes] if boxes else [])):
         if name not in schema.names:
             raise NotFoundError(f"PerPicture: there is no field {name!r}: there are {listed(schema.names)}")
-    if _planes(schema[image]) is None:
+    if _planes(schema[image]) is None and not schema[image].is_photo:
         raise InvalidError(f"PerPicture: field {plain(image)} is {schema[image].type}, which is not an image")
     warn_unclear(schema[image])
     return Roles(

@@ -23,8 +23,8 @@ class SanitizeBoundingBoxes(Transform):
         min_size: of either side, in pixels of the crop.
         min_area: in pixels of the crop.
         labels: the name of a field that has a number, or a row of numbers, for each box, or a list of such
-            names; None: the field called "labels", or with "label" in its name, if there is one. It is then an
-            error if another field that is read may have a number for each box.
+            names; None: the field called "labels", or with "label" in its name, if there is one; then it is
+            an error if another field that is read may have a number for each box.
     """
 
     LATEST: ClassVar[int] = ERASE
