@@ -262,6 +262,25 @@ Test(format_list, paths_stay_in_the_folder)
     apl_store_close(s);
 }
 
+/* The name of a column is no image, unless that is said. */
+Test(format_list, tables_have_a_header)
+{
+    refused(APL_E_SOURCE, "in/t.csv: has no header: its first row names an image, a.jpg, where",
+            "a.jpg,cat\nb.jpg,dog\n");
+    refused(APL_E_SOURCE, "has no header: its first row names an image, b.jpg,",
+            "cat,b.jpg,c.jpg\ndog,c.jpg,d.jpg\n");
+    ix_options.image_column = "a.jpg";
+    put_text("in/t.csv", "a.jpg,kind\nb.jpg,cat\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(apl_store_info(s)->records, 1);
+    apl_store_close(s);
+    ix_options.image_column = NULL;
+    put_text("in/t.jsonl", "{\"a.jpg\": \"b.jpg\"}\n");
+    s = IX_STORE("in/t.jsonl");
+    cr_assert_eq(apl_store_info(s)->records, 1);
+    apl_store_close(s);
+}
+
 Test(format_list, columns_are_chosen)
 {
     refused(APL_E_SOURCE, "columns one and two both name images: --image", "one,two\na.jpg,b.jpg\n");

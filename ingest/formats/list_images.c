@@ -1,6 +1,8 @@
 /* Columns of images, of a list: see list_images.h. */
 #include "list_images.h"
 
+#include "image_kind.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -45,12 +47,28 @@ static bool is_of_images(const struct list_columns *l, unsigned i)
            !is_column_given(l->host->options, l->columns[i].name);
 }
 
+/* A table without a header would lose its first image, as the name of a column. Lines of JSON have names each. */
+static apl_status check_for_header(const struct list_columns *l, apl_error *err)
+{
+    enum rows_kind kind = ROWS_CSV;
+    list_kind(l->host->files[0].name, &kind);
+    for (unsigned i = 0; kind != ROWS_JSON && i < l->count; i++)
+        if (is_of_images(l, i) && image_name(l->columns[i].name))
+            return fail(err, APL_E_SOURCE,
+                        "%s: has no header: its first row names an image, %s, where the names of columns "
+                        "belong: put a row such as image,label before it, or, if that is a name, give "
+                        "--image %s",
+                        l->host->source, l->columns[i].name, l->columns[i].name);
+    return APL_OK;
+}
+
 /* The first column of images, where none is named; -1: there is none. */
 static apl_status detect_image(const struct list_columns *l, int *found, apl_error *err)
 {
     static const char *const usual[] = {"image",      "path",     "file", "file_name", "filename",
                                         "image_path", "filepath", "img",  NULL};
     *found = -1;
+    TRY(check_for_header(l, err));
     for (unsigned i = 0; usual[i] && *found < 0; i++) {
         int at = list_find_column(l, usual[i]);
         if (at >= 0 && is_of_images(l, (unsigned)at))
