@@ -102,8 +102,8 @@ typedef struct apl_ingest_options {
      * and decode to the same pixels, but the original bytes cannot be restored. Other files stay as they are. */
     int jpeg_quality;
     /* Sizes in pixels; 0: no rule. Resize images so that their shorter side is this long, or to this width and
-     * height; then shrink those whose longer side is above max_side to it. Antialiased, as by a reader's resizing. A
-     * JPEG file that is resized is re-encoded, at jpeg_quality or else 90; one that already has the size stays as it
+     * height; where the longer side of that would be above max_side, it is max_side, and the other in proportion: images
+     * are resized once. Antialiased, as by a reader's resizing. A JPEG file that is resized is re-encoded, at jpeg_quality or else 90; one that already has the size stays as it
      * is. */
     uint32_t resize_short, resize_width, resize_height, max_side;
     /* 1: apply each image's EXIF orientation; JPEG files that this changes are re-encoded, at jpeg_quality or else

@@ -279,7 +279,8 @@ def ingest(
         resize: the length of the shorter side of all images in folders, or their (height, width), as for
             :class:`~apldata.transforms.Resize`. JPEGs that do not have this size yet are re-encoded, at
             `jpeg` or else 90.
-        max_side: shrink images whose longer side exceeds this; 0: no limit.
+        max_side: shrink images whose longer side exceeds this; 0: no limit. With `resize`, images are resized
+            once, to the size that comes of both.
         orient: turn images as their EXIF orientation says; these JPEGs are re-encoded, at `jpeg` or else 95.
         map: names for the classes of folders: ``{"n01440764": "tench"}``, or a file of such lines,
             ``n01440764 tench``. Classes are still numbered in the order of the folders.

@@ -75,6 +75,21 @@ def test_pixels_are_resized_as_pillow_does(folder: Path, size: dict) -> None:
         )
 
 
+def test_two_sizes_are_one_step(folder: Path) -> None:
+    notes = ingest(folder / "png", folder / "db", resize=90, max_side=100)
+    assert "images resized: 8" in notes  # and 66 x 100 pixels stay
+    with apldata.Store(folder / "db") as store:
+        for record in store:
+            image = Image.open(folder / "png" / record["path"])
+            short, long = min(image.size), max(image.size)
+            long = 90 * long // short
+            wanted = (90, long) if long <= 100 else (100 * 90 // long, 100)
+            _, height, width = record["image"].shape
+            assert (min(height, width), max(height, width)) == wanted
+            want = planes(image.resize((width, height), Image.Resampling.BILINEAR))
+            assert np.abs(record["image"].astype(int) - want).max() <= 1
+
+
 def test_jpegs_are_resized_unless_they_fit(folder: Path) -> None:
     notes = ingest(folder / "jpeg", folder / "db", max_side=100, keep_files=True)
     assert notes[0] == "images resized, and re-encoded as JPEG at quality 90 (lossy): 2"
