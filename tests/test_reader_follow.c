@@ -151,6 +151,24 @@ static void check_all(apl_store *s, const apl_transform *t, unsigned threads, un
     apl_reader_close(r);
 }
 
+/* All are like their images; counts their elements. */
+static void check_masks(apl_store *s, const apl_transform *t, unsigned found[256])
+{
+    apl_reader *r = open_reader(s, t, NULL, 2);
+    apl_batch *b;
+    while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
+        for (size_t k = 0; k < apl_batch_rows(b); k++) {
+            const uint8_t *mask = (const uint8_t *)apl_batch_column(b, MASK)->data + k * OUT * OUT;
+            const uint8_t *image = (const uint8_t *)apl_batch_column(b, IMAGE)->data + k * 3 * OUT * OUT;
+            cr_assert_eq(memcmp(mask, image, (size_t)OUT * OUT), 0);
+            for (size_t i = 0; i < (size_t)OUT * OUT; i++)
+                found[mask[i]]++;
+        }
+        apl_batch_release(b);
+    }
+    apl_reader_close(r);
+}
+
 Test(reader_follow, masks_and_boxes_lie_where_their_pixels_do)
 {
     for (unsigned way = 0; way < 8; way++) {
@@ -168,6 +186,43 @@ Test(reader_follow, masks_and_boxes_lie_where_their_pixels_do)
         fx_tear_down();
         fx_set_up();
     }
+}
+
+/* Where images are filled, masks are too, each time with what is said of that. */
+Test(reader_follow, masks_are_filled_as_their_images)
+{
+    static const uint8_t fills[] = {252, 253, 254, 255}; /* which no pixel is */
+    apl_store *s = make_store(false, 0);
+    apl_transform t = following();
+    unsigned found[256] = {0};
+    for (unsigned i = 0; i < 4; i++)
+        t.pads[i] = 4;
+    t.affine_degrees[0] = t.affine_degrees[1] = 20;
+    t.perspective_distortion = 0.5;
+    t.elastic_alpha[0] = t.elastic_alpha[1] = 60;
+    for (unsigned c = 0; c < 3; c++) {
+        t.pad_fill[c] = fills[0];
+        t.affine_fill[c] = fills[1];
+        t.perspective_fill[c] = fills[2];
+        t.elastic_fill[c] = fills[3];
+    }
+    t.mask_fill = fills[3];
+    t.pad_mask_fill = fills[0];
+    t.affine_mask_fill = fills[1];
+    t.perspective_mask_fill = fills[2];
+    t.boxes = NULL;
+    t.box_field_count = 0;
+    check_masks(s, &t, found);
+    for (unsigned i = 0; i < 4; i++)
+        cr_assert_gt(found[fills[i]], 0, "%u", fills[i]);
+    t.affine_mask_fill = -1;
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r;
+    o.transforms = &t;
+    o.transform_count = 1;
+    FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
+    SAYS("field mask: u8 cannot hold affine_mask_fill -1 exactly");
+    apl_store_close(s);
 }
 
 /* What is padded by reflection has masks that are; also where nothing is random. */

@@ -206,6 +206,9 @@ typedef struct apl_transform {
     float elastic_fill[APL_MAX_CHANNELS];
     /* 1: a bilinear affine map does not blend edge pixels with affine_fill, like torchvision with fill=None. */
     int affine_unblended;
+    /* Where one of them is not 0, it is in place of mask_fill: where the image is padded, and where the affine map, the
+     * perspective and the elastic deformation leave gaps. */
+    double pad_mask_fill, affine_mask_fill, perspective_mask_fill, elastic_mask_fill;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
@@ -213,7 +216,7 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
             {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
-            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0, {0}, 0              \
+            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0, {0}, 0, 0, 0, 0, 0  \
     }
 
 /*

@@ -92,7 +92,10 @@ static int take_reals(PyObject *dict, apl_transform *t)
                  {"perspective_distortion", &t->perspective_distortion},
                  {"perspective_p", &t->perspective_p},
                  {"elastic_p", &t->elastic_p},
-                 {"mask_fill", &t->mask_fill}};
+                 {"pad_mask_fill", &t->pad_mask_fill},
+                 {"affine_mask_fill", &t->affine_mask_fill},
+                 {"perspective_mask_fill", &t->perspective_mask_fill},
+                 {"elastic_mask_fill", &t->elastic_mask_fill}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
         done = take_real(dict, reals[i].name, reals[i].to);

@@ -200,7 +200,7 @@ def test_masks_are_filled_as_asked(tmp_path: Path) -> None:
 
     assert corner("mask") == 0 and corner("mask", fill=5) == 5 and corner("mask", fill=FILL) == 0
     assert corner("mask", fill=5, mask_fill=255) == 255 and corner("image", fill=5, mask_fill=255) == 5
-    with pytest.raises(InvalidError, match="field mask: u8 cannot hold mask_fill -1 exactly"):
+    with pytest.raises(InvalidError, match="field mask: u8 cannot hold affine_mask_fill -1 exactly"):
         corner("mask", mask_fill=-1)
 
 

@@ -19,11 +19,13 @@ from apldata import (
     InvalidError,
     Loader,
     RandomAffine,
+    RandomCrop,
     RandomFlip,
     RandomPerspective,
+    RandomRotation,
     Writer,
 )
-from apldata.transforms import SanitizeBoundingBoxes
+from apldata.transforms import Pad, SanitizeBoundingBoxes
 
 SEED = 6
 FILL = [9.0, 200.0, 50.0]
@@ -207,6 +209,34 @@ def test_masks_and_boxes_follow(moves: Any, box_format: str, tmp_path: Path) -> 
                 assert np.median(off) < 2e-3 and off.max() < (2e-2 if len(moves) == 1 else 3)
             else:
                 assert (batch[name][number] != value.numpy()).mean() < 0.006, name
+
+
+def test_masks_are_filled_by_each_transform(tmp_path: Path) -> None:
+    """As the images are, which look like them."""
+    pixels = np.arange(HEIGHT * WIDTH, dtype="u4").reshape(HEIGHT, WIDTH) % 100
+    fields = {
+        "image": Field("image", "u8", (1, HEIGHT, WIDTH)),
+        "mask": Field("mask", "u8", (HEIGHT, WIDTH), "target"),
+    }
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=pixels[None].astype("u1"), mask=pixels.astype("u1"))
+
+    def values(*steps: Any) -> tuple[set[int], set[int]]:
+        """That come from fills; of images, and of masks."""
+        with Loader(tmp_path / "db", batch_size=1, transforms=list(steps), masks="mask") as loader:
+            batch = next(iter(loader))
+        found = [set(np.unique(batch[name]).tolist()) - set(range(100)) for name in ("image", "mask")]
+        return found[0], found[1]
+
+    turn, bend = RandomRotation((30, 30), fill=202), RandomPerspective(0.6, 1, "nearest", fill=203)
+    assert values(Pad(9, fill=201), turn, bend) == ({201, 202, 203}, {201, 202, 203})
+    assert values(Pad(9), RandomRotation((30, 30), fill=202)) == ({202}, {202})
+    assert values(RandomCrop(50, padding=9, fill=201), RandomRotation((30, 30))) == ({201}, {201})
+    masks = RandomRotation((30, 30), fill=202, mask_fill=255)
+    assert values(Pad(9, fill=201), masks, ElasticTransform(300, 0, "nearest", 204)) == (
+        {201, 202, 204},
+        {201, 255, 204},
+    )
 
 
 def test_boxes_are_left_out_after_they_moved(tmp_path: Path) -> None:

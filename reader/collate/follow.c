@@ -137,20 +137,27 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
 }
 
 /* The mask of an image, as it follows; `out` is a row of the batch. */
-static apl_status make_mask(struct worker *w, const struct geometry *g, const struct warps *warps,
-                            const struct nearest_planes *planes, const uint8_t *mask, size_t bytes,
-                            uint8_t *out, apl_error *err)
+static apl_status make_mask(struct worker *w, unsigned f, const struct geometry *g, const struct warps *warps,
+                            const uint8_t *mask, size_t bytes, uint8_t *out, apl_error *err)
 {
+    const apl_field *field = &w->spec->schema->fields[f];
+    const struct follow *follow = &w->spec->options.follows[f];
+    struct nearest_planes planes = {following_planes(field), apl_dtype_size(field->dtype),
+                                    follow->fills[FILL_PADDED]};
     unsigned moves = g->moved + warps->count;
     uint8_t *spare = moves ? scratch_reserve(&w->crop, bytes) : out;
     uint8_t *from = moves % 2 ? spare : out, *to = moves % 2 ? out : spare; /* the last is to `out` */
-    if (!spare || !nearest_take(&w->places, g, planes, mask, from))
+    if (!spare || !nearest_take(&w->places, g, &planes, mask, from))
         return fail_nomem(err);
     for (unsigned i = 0; i < moves; i++) {
-        if (g->moved && i == 0)
-            nearest_move(g, planes, from, to);
-        else
-            nearest_warp(&warps->all[i - g->moved], g, planes, from, to);
+        unsigned which = i - g->moved;
+        if (g->moved && i == 0) {
+            planes.fill = follow->fills[FILL_AFFINE];
+            nearest_move(g, &planes, from, to);
+        } else {
+            planes.fill = follow->fills[warps->elastic[which] ? FILL_ELASTIC : FILL_PERSPECTIVE];
+            nearest_warp(&warps->all[which], g, &planes, from, to);
+        }
         uint8_t *made = to;
         to = from;
         from = made;
@@ -162,11 +169,8 @@ static apl_status make_masks(struct worker *w, struct job *job, const struct run
                              size_t to, apl_error *err)
 {
     unsigned f = work->field;
-    const apl_field *field = &w->spec->schema->fields[f];
     const apl_column *column = &job->buffer->batch.columns[f];
     size_t row = column->bytes / job->buffer->batch.rows;
-    const struct nearest_planes planes = {following_planes(field), apl_dtype_size(field->dtype),
-                                          w->spec->options.follows[f].fill};
     for (size_t k = from; k < to; k++) {
         const uint8_t *mask;
         struct warps warps;
@@ -175,7 +179,7 @@ static apl_status make_masks(struct worker *w, struct job *job, const struct run
         if (status != APL_OK)
             return values_name(w, job, f, k, status, err);
         TRY(draw_warps(w, job, w->spec->options.follows[f].image, k, &warps, err));
-        TRY(make_mask(w, g, &warps, &planes, mask, row, (uint8_t *)column->data + k * row, err));
+        TRY(make_mask(w, f, g, &warps, mask, row, (uint8_t *)column->data + k * row, err));
     }
     return APL_OK;
 }

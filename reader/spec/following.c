@@ -55,6 +55,26 @@ static apl_status check_sides(const apl_field *mask, const apl_field *image, apl
                 (long long)width, (long long)height, shape.width, shape.height, image->name);
 }
 
+static apl_status take_fills(const apl_field *f, const apl_transform *t, struct follow *follow,
+                             apl_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } fills[FOLLOW_FILLS] = {[FILL_PADDED] = {"pad_mask_fill", t->pad_mask_fill},
+                             [FILL_AFFINE] = {"affine_mask_fill", t->affine_mask_fill},
+                             [FILL_PERSPECTIVE] = {"perspective_mask_fill", t->perspective_mask_fill},
+                             [FILL_ELASTIC] = {"elastic_mask_fill", t->elastic_mask_fill}};
+    for (unsigned i = 0; i < FOLLOW_FILLS; i++) {
+        bool own = fills[i].value != 0;
+        double value = own ? fills[i].value : t->mask_fill;
+        if (!exact_value(f->dtype, value, follow->fills[i]))
+            return fail(err, APL_E_INVALID, "field %s: %s cannot hold %s %.17g exactly", f->name,
+                        apl_dtype_name(f->dtype), own ? fills[i].name : "mask_fill", value);
+    }
+    return APL_OK;
+}
+
 static apl_status resolve_masks(struct spec *spec, unsigned image, const apl_transform *t, apl_error *err)
 {
     for (size_t i = 0; i < t->mask_count; i++) {
@@ -65,9 +85,7 @@ static apl_status resolve_masks(struct spec *spec, unsigned image, const apl_tra
         if (!is_mask(f))
             return fail(err, APL_E_INVALID, "field %s: is %s, not a mask, which is " A_MASK, f->name,
                         field_type_text(f, text));
-        if (!exact_value(f->dtype, t->mask_fill, spec->options.follows[field].fill))
-            return fail(err, APL_E_INVALID, "field %s: %s cannot hold mask_fill %.17g exactly", f->name,
-                        apl_dtype_name(f->dtype), t->mask_fill);
+        TRY(take_fills(f, t, &spec->options.follows[field], err));
         TRY(check_sides(f, &spec->schema->fields[image], err));
     }
     return APL_OK;

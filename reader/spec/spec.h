@@ -37,10 +37,12 @@ struct packing {
 
 /* What a field is to the images of another, and which other. */
 enum follow_as { FOLLOW_NOTHING, FOLLOW_MASK, FOLLOW_BOXES, FOLLOW_WITH_BOXES };
+/* Where masks are filled. */
+enum follow_fill { FILL_PADDED, FILL_AFFINE, FILL_PERSPECTIVE, FILL_ELASTIC, FOLLOW_FILLS };
 struct follow {
     enum follow_as as;
     unsigned image;
-    uint8_t fill[8]; /* of a mask, an element */
+    uint8_t fills[FOLLOW_FILLS][8]; /* of a mask: an element each */
 };
 
 /* Batches of like lengths. */

@@ -103,7 +103,7 @@ class RandomAffine(Transform):
             "affine_unblended": int(self.fill is None),
             "affine_p": p,
             **_centre("RandomAffine: center", self.center),
-            **mask_fill_of("RandomAffine", self.fill, self.mask_fill),
+            **mask_fill_of("RandomAffine", "affine", self.fill, self.mask_fill),
         }
         return settings if p else {}
 
@@ -152,7 +152,7 @@ class RandomRotation(Transform):
             "affine_unblended": int(self.fill is None),
             "affine_p": p,
             **_centre("RandomRotation: center", self.center),
-            **mask_fill_of("RandomRotation", self.fill, self.mask_fill),
+            **mask_fill_of("RandomRotation", "affine", self.fill, self.mask_fill),
         }
         return settings if p else {}
 

@@ -59,12 +59,14 @@ def fills(name: str, fill: float | Sequence[float] | None) -> list[float]:
     return values * CHANNELS if len(values) == 1 else values
 
 
-def mask_fill_of(name: str, fill: float | Sequence[float] | None, mask_fill: float | None) -> dict[str, Any]:
-    """Where it is not given, that of the images if it is one number, as in torchvision."""
+def mask_fill_of(
+    name: str, what: str, fill: float | Sequence[float] | None, mask_fill: float | None
+) -> dict[str, Any]:
+    """Of "pad", say: where it is not given, that of the images if it is one number, as in torchvision."""
     if mask_fill is None:
         mask_fill = 0 if fill is None or isinstance(fill, Sequence) else fill
     of_masks = number(f"{name}: mask_fill", mask_fill)
-    return {"mask_fill": of_masks} if of_masks else {}
+    return {f"{what}_mask_fill": of_masks} if of_masks else {}
 
 
 @dataclass(frozen=True, kw_only=True)

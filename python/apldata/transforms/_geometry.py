@@ -87,7 +87,7 @@ class Pad(Transform):
             "pad_bottom": bottom,
             "pad_mode": choice("Pad: padding_mode", self.padding_mode, _PAD_MODES),
             **_fill("Pad", self.fill),
-            **mask_fill_of("Pad", self.fill, self.mask_fill),
+            **mask_fill_of("Pad", "pad", self.fill, self.mask_fill),
         }
 
 
@@ -131,7 +131,7 @@ class RandomCrop(Transform):
         padding = self._padding
         if any(padding.values()) or if_needed:
             padding |= {"pad_mode": mode, **_fill("RandomCrop", self.fill)}
-            padding |= mask_fill_of("RandomCrop", self.fill, self.mask_fill)
+            padding |= mask_fill_of("RandomCrop", "pad", self.fill, self.mask_fill)
         else:
             padding = {}
         return {

@@ -43,8 +43,7 @@ class _Merged:
         if isinstance(transform, RandomErasing) and not self._converted and transform.value != "random":
             settings["erase"] = _core.APL_ERASE_PIXEL
         for key, value in settings.items():
-            shared = key == "mask_fill" and self._settings.get(key) == value
-            if key in self._setters and not shared:
+            if key in self._setters:
                 before = self._setters[key]
                 raise InvalidError(
                     f"{shown(transform, 200)} after {shown(before, 200)}, which sets the same: give one of "

@@ -44,7 +44,7 @@ class RandomPerspective(Transform):
             "perspective_interpolation": choice(f"{name}: interpolation", self.interpolation, INTERPOLATIONS),
             "perspective_fill": fills(f"{name}: fill", self.fill),
             "perspective_blend": int(self.fill is not None),
-            **mask_fill_of(name, self.fill, self.mask_fill),
+            **mask_fill_of(name, "perspective", self.fill, self.mask_fill),
         }
         return settings if p and self.distortion_scale else {}
 
@@ -97,7 +97,7 @@ class ElasticTransform(Transform):
             "elastic_interpolation": choice(f"{name}: interpolation", self.interpolation, INTERPOLATIONS),
             "elastic_fill": fills(f"{name}: fill", self.fill),
             "elastic_blend": int(self.fill is not None),
-            **mask_fill_of(name, self.fill, self.mask_fill),
+            **mask_fill_of(name, "elastic", self.fill, self.mask_fill),
         }
         return settings if p and max(alpha) else {}
 
