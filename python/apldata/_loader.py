@@ -99,10 +99,11 @@ class Loader(Course):
         share: "node": the processes of this machine that make this loader, with the same arguments, share one
             reader, in a separate process, which the first of them starts and which ends with the last: each
             block is decoded once for all of them, and is in memory once. Batches are the same as without
-            sharing. torchrun or mpirun says which ranks there are. Ranks advance together: see docs/SCALE.md.
+            sharing. torchrun, mpirun, mpiexec or srun says which ranks there are. Ranks advance together: see
+            docs/SCALE.md.
         socket: where `apldata serve` listens: the server reads, and has the options of the reader. Of the
             other arguments, only `rank`, `transforms` (functions), `timeout`, `first_epoch` and `monitor` may
-            be given here. Without `rank`, it comes from the launcher: RANK, or LOCAL_RANK.
+            be given here. Without `rank`, it comes from the launcher, as RANK does, or is LOCAL_RANK.
         monitor: a directory, which must exist, where the loader writes a file of its figures each second, for
             `apldata top`: see docs/MONITORING.md. None: the one that APL_MONITOR names, if it is set; "":
             none.

@@ -20,14 +20,13 @@ from typing import Any
 from . import _core
 from ._arguments import path_of, shown, wrong_value
 from ._errors import BusyError, Error, InvalidError, MismatchError, NotFoundError, TimedOutError
+from ._launch import launched, on_machine
 from ._sockets import folder, start_file, sweep
 from ._store import Store
 
 IDLE = 5.0  # seconds after which a server ends whose clients have died
 _SLICE_MS = 500  # of a wait, between which signals are looked at
 _MOST = 60.0  # seconds until all ranks have come, or gone to the same place
-_LOCAL = (("LOCAL_RANK", "LOCAL_WORLD_SIZE"), ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"))
-_GLOBAL = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
 _JOB = (
     "TORCHELASTIC_RUN_ID",
     "MASTER_ADDR",
@@ -49,15 +48,6 @@ _ALLOWED = {
     "monitor",
 }
 _made: Counter[tuple[int, ...]] = Counter()  # loaders that share, of the ranks of a machine
-
-
-def _numbers(*pairs: tuple[str, str]) -> tuple[int, int] | None:
-    """The first pair of variables that the launcher has set."""
-    for pair in pairs:
-        rank, world = (os.environ.get(name, "") for name in pair)
-        if rank.isdecimal() and world.isdecimal() and int(rank) < int(world):
-            return int(rank), int(world)
-    return None
 
 
 class Connection:
@@ -142,7 +132,7 @@ def connected(
                 f"{name} goes with the server: give it to apldata serve, not to a loader with socket="
             )
     if rank is None:
-        found = _numbers(*_GLOBAL)
+        found = launched()
         local = os.environ.get("LOCAL_RANK", "")
         rank = found[0] if found else int(local) if local.isdecimal() else 0
     return Connection(os.fsdecode(path_of("socket", socket)), None, rank)
@@ -153,17 +143,14 @@ def connected(
 
 def _places(options: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
     """The ranks of this machine, and the world."""
-    rank, world = (options["rank"], options["world"]) if options["world"] else _numbers(*_GLOBAL) or (0, 1)
-    local = _numbers(*_LOCAL)
-    if local is None and world > 1:
+    rank, world = (options["rank"], options["world"]) if options["world"] else launched() or (0, 1)
+    ranks = on_machine(rank, world)
+    if ranks is None and world > 1:
         raise InvalidError(
-            "share='node' needs LOCAL_RANK and LOCAL_WORLD_SIZE, as torchrun and mpirun set them; otherwise "
-            "start apldata serve, and give its socket="
+            "share='node' needs LOCAL_RANK and LOCAL_WORLD_SIZE, as torchrun sets them, or what mpirun, "
+            "mpiexec or srun sets instead; otherwise start apldata serve, and give its socket="
         )
-    at, count = local or (0, 1)
-    if at > rank or rank - at + count > world:
-        raise InvalidError(f"rank {rank} of {world} cannot be the process {at} of {count} on its machine")
-    return tuple(range(rank - at, rank - at + count)), world
+    return ranks or (rank,), world
 
 
 def _told(options: Mapping[str, Any]) -> dict[str, str]:
@@ -288,7 +275,7 @@ class _Shared(Connection):
     ) -> tuple[_core.Reader, bool]:
         own = dict(options)
         if not own["world"]:
-            own["rank"], own["world"] = _numbers(*_GLOBAL) or (0, 1)
+            own["rank"], own["world"] = launched() or (0, 1)
         self._starter.prepare()
         reader, there = super().open(store, own, where, join)
         try:

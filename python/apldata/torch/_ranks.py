@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from typing import Any
 
@@ -14,14 +13,9 @@ import torch
 
 from .._arguments import flag
 from .._errors import InvalidError, MismatchError
+from .._launch import launched
 from .._pass import Pass
 
-_LAUNCHERS = (  # as the library has them
-    ("RANK", "WORLD_SIZE"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("PMI_RANK", "PMI_SIZE"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
-)
 # What gives an order its shape. The rest may differ: it says how fast, or in what form.
 _SHAPING = (
     "seed", "batch_size", "sequential", "drop_last", "order", "window", "bins", "reuse", "lanes", "fill",
@@ -50,14 +44,6 @@ def place(rank: int | None, world: int | None, shard: bool = True) -> tuple[int 
     return rank, world
 
 
-def launched() -> tuple[int, int]:
-    """Rank and world as the launcher says, which the library has checked."""
-    for rank, world in _LAUNCHERS:
-        if os.environ.get(rank) and os.environ.get(world):
-            return int(os.environ[rank]), int(os.environ[world])
-    return 0, 1
-
-
 class Placed:
     """A part of loaders that take their rank from torch.distributed, also where its process group is
     initialised after the loader was made; and that find out whether the ranks read the same.
@@ -75,7 +61,7 @@ class Placed:
         """After the reader was opened."""
         self._by_default = by_default
         if not self._options["world"]:
-            self._options["rank"], self._options["world"] = launched()
+            self._options["rank"], self._options["world"] = launched() or (0, 1)
 
     def _settle(self) -> None:
         """Takes the rank that torch.distributed has given since."""
