@@ -180,6 +180,15 @@ bool set_kept_list(const struct set *set, const uint8_t content[32], char name[S
     return faccessat(set->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+apl_status set_read_list(const struct set *set, const char *file, struct buffer *bytes, apl_error *err)
+{
+    struct url url;
+    if (!set->url)
+        return set_file_read(set->directory, file, bytes, NULL, err);
+    TRY(url_below(set->url, file, &url, err));
+    return remote_take_file(&url, set->remote, SET_MAX_BYTES, false, bytes, err);
+}
+
 const apl_shard *set_shard(const struct set *set, unsigned i)
 {
     return i < set->list.count ? &set->shards[i] : NULL;

@@ -25,6 +25,13 @@ const char *set_file_name(const struct set *set);
 /* The name that a list of that content digest has once it has been replaced; is there one beside the set's list? */
 bool set_kept_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES]);
 
+/* Reads the file of a list in the set's directory, or below its URL; APL_E_NOTFOUND if there is none. */
+apl_status set_read_list(const struct set *set, const char *file, struct buffer *bytes, apl_error *err);
+
+/* The list of the set that has that content digest, whether another has replaced it or not. Its file name, if it is there. What cannot be
+ * found out counts as there. */
+bool set_find_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES]);
+
 /* Shard `i` in its public form, or NULL. */
 const apl_shard *set_shard(const struct set *set, unsigned i);
 

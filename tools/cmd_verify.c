@@ -43,10 +43,12 @@ static json_t *split_json(const apl_split_file *f, const char *error)
         json_pack("{s:b, s:o, s:o}", "ok", 0, "name", json_text(f->name), "error", json_text(error));
     if (object && split_is_stale(f))
         json_object_set_new(object, "stale", json_true());
+    if (object && f->list)
+        json_object_set_new(object, "list", json_text(f->list));
     return object;
 }
 
-/* Checks one and reports faults on stderr. A split of another store is not damage. */
+/* Checks one and reports faults on stderr. A split of another store, or of another list of the set, is not damage. */
 static int verify_split(struct job *job, apl_store *store, const apl_split_file *f)
 {
     apl_error err;
@@ -54,10 +56,10 @@ static int verify_split(struct job *job, apl_store *store, const apl_split_file 
     bool ok = apl_split_verify(store, f->name, job->threads, &err) == APL_OK;
     if (ok)
         job->splits++;
-    else if (!split_is_stale(f))
+    else if (!split_is_stale(f) && !f->list)
         status = failed("%s", err.message);
     else if (!job->quiet)
-        note("%s; it is not used, and can be removed", err.message);
+        note(f->list ? "%s" : "%s; it is not used, and can be removed", err.message);
     if (job->json)
         json_array_append_new(job->split_list, split_json(f, ok ? NULL : err.message));
     return status;

@@ -142,7 +142,7 @@ static bool is_of_store(const char *path)
     if (strcmp(name, "data.mdb") == 0 || strcmp(name, "set.apl") == 0)
         return true;
     size_t folder = (size_t)(name - path);
-    return suffix && strcmp(suffix, ".split") == 0 &&
+    return suffix && (strcmp(suffix, ".split") == 0 || strncmp(suffix, ".split-", 7) == 0) &&
            (is_beside(path, folder, "data.mdb") || is_beside(path, folder, "set.apl"));
 }
 

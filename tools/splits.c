@@ -243,7 +243,7 @@ apl_status split_list(apl_store *store, apl_split_list **list, apl_error *err)
 
 bool split_is_stale(const apl_split_file *file)
 {
-    return file->status == APL_E_MISMATCH;
+    return file->status == APL_E_MISMATCH && !file->list;
 }
 
 /* ----------------------------------------------------------------------------------------------- names */

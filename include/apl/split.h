@@ -43,6 +43,10 @@ extern "C" {
  *
  * A split file belongs to the content of one store: if the data has been replaced by other data, the store refuses
  * the file (APL_E_MISMATCH). It can be removed like any file, even while in use.
+ *
+ * A set that has grown has splits for each of its lists. Where db/val.split belongs to another list, which is still
+ * there, it is left alone: this list's is db/val.split-DIGEST, with the first 16 hexadecimal digits of the content
+ * digest. So who resumes with the older list finds its splits, and the new list gets its own from the same call.
  */
 
 /* What is hashed to find a record's side. The numbers are written to split files and never change. */
@@ -106,7 +110,7 @@ APL_API APL_MUST_USE apl_status apl_split_parts(apl_store *store, const apl_spli
 
 /* A split file. Later versions may append members. */
 typedef struct apl_split_file {
-    const char *name;     /* of the part; the file's name is this and ".split" */
+    const char *name;     /* of the part; the file's name is this and ".split", or ".split-DIGEST" */
     const char *rest;     /* of the rest; NULL, like the names below, if the file cannot be used */
     const char *parent;   /* its name when the split was made */
     const char *source;   /* the split of the source that it comes from */
@@ -124,6 +128,9 @@ typedef struct apl_split_file {
     double concentration; /* of the Dirichlet distribution of class shares; 0: not used */
     apl_split_by by;
     const char *group; /* for APL_BY_GROUP, the field; otherwise NULL */
+    /* For APL_E_MISMATCH in a set: the file of the list that the split belongs to, such as set-DIGEST.apl, if that is
+     * there: then the file is in use. Otherwise NULL. */
+    const char *list;
 } apl_split_file;
 
 typedef struct apl_split_list apl_split_list;

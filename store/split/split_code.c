@@ -179,6 +179,11 @@ static apl_status get_group(struct cursor *c, struct split_file *f, apl_error *e
     return f->group ? APL_OK : fail_nomem(err);
 }
 
+const uint8_t *split_file_content(const uint8_t head[SPLIT_HEAD_BYTES])
+{
+    return memcmp(head, MAGIC, 4) == 0 && load_le(head + 4, 2) == SPLIT_MAJOR ? head + 16 : NULL;
+}
+
 static apl_status get_file(struct cursor *c, const struct manifest *m, struct split_file *f, apl_error *err)
 {
     const uint8_t *content = cursor_take(c, sizeof f->content);

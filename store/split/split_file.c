@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME_BYTES (SPLIT_MAX_NAME + sizeof SPLIT_SUFFIX)
 /* What a file may have beside its tables: names, and what later minor versions add. */
 #define OTHER_BYTES ((size_t)1 << 20)
 
@@ -34,6 +33,20 @@ char *split_rest_name(const struct split_file *f)
     return rest;
 }
 
+void split_file_name(const char *name, const uint8_t *content, char file[SPLIT_FILE_BYTES])
+{
+    size_t n = (size_t)snprintf(file, SPLIT_FILE_BYTES, "%s%s", name, SPLIT_SUFFIX);
+    for (unsigned i = 0; content && i < 8; i++)
+        n += (size_t)snprintf(file + n, SPLIT_FILE_BYTES - n, "%s%02x", i ? "" : "-", content[i]);
+}
+
+void split_file_shown(const struct split_file *f, char shown[4 * SPLIT_FILE_BYTES])
+{
+    char file[SPLIT_FILE_BYTES];
+    split_file_name(f->name, f->apart ? f->content : NULL, file);
+    printable(shown, (size_t)4 * SPLIT_FILE_BYTES, file, strlen(file));
+}
+
 /* --------------------------------------------------------------------------------------------- reading */
 
 /* The size of a file that can be one of this store: a stranger's may be of any size and kind. */
@@ -51,8 +64,8 @@ static apl_status check_file(const apl_store *store, int fd, size_t *size, apl_e
     return APL_OK;
 }
 
-static apl_status read_file(const apl_store *store, int fd, const char *name, struct split_file *file,
-                            apl_error *err)
+static apl_status read_bytes(const apl_store *store, int fd, const char *name, struct split_file *file,
+                             apl_error *err)
 {
     size_t size = 0;
     TRY(check_file(store, fd, &size, err));
@@ -75,22 +88,72 @@ static apl_status read_file(const apl_store *store, int fd, const char *name, st
     return status;
 }
 
-apl_status split_file_read(const apl_store *store, const char *name, struct split_file *file, apl_error *err)
+/* non-blocking: a pipe must not make it wait */
+static int open_split(const apl_store *store, const char *path)
 {
-    char path[FILE_NAME_BYTES], shown[4 * FILE_NAME_BYTES];
-    if (!split_name_ok(name) || store->directory < 0)
-        return fail(err, APL_E_NOTFOUND, "%s: there is no such split", store->name);
-    snprintf(path, sizeof path, "%s%s", name, SPLIT_SUFFIX);
+    return openat(store->directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* NAME.split, or of that content the file apart. */
+static apl_status read_file(const apl_store *store, const char *name, const uint8_t *content,
+                            struct split_file *file, apl_error *err)
+{
+    char path[SPLIT_FILE_BYTES], shown[4 * SPLIT_FILE_BYTES];
+    split_file_name(name, content, path);
     printable(shown, sizeof shown, path, strlen(path));
-    /* non-blocking: a pipe must not make it wait */
-    int fd = openat(store->directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_split(store, path);
     if (fd < 0 && errno == ENOENT)
         return fail(err, APL_E_NOTFOUND, "%s: there is no %s", store->directory_name, shown);
     if (fd < 0)
         return fail_errno(err, errno, "%s: cannot open %s", store->directory_name, shown);
-    apl_status status = read_file(store, fd, name, file, err);
+    apl_status status = read_bytes(store, fd, name, file, err);
     close(fd);
+    file->apart = content != NULL;
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->directory_name, shown);
+}
+
+bool split_list_of(const apl_store *store, const char *name, char list[SET_KEPT_BYTES])
+{
+    uint8_t head[SPLIT_HEAD_BYTES];
+    char path[SPLIT_FILE_BYTES];
+    if (!store->set)
+        return false;
+    split_file_name(name, NULL, path);
+    int fd = open_split(store, path);
+    const uint8_t *content =
+        fd >= 0 && read_whole(fd, head, sizeof head, 0) == 0 ? split_file_content(head) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return content && memcmp(content, store->manifest.info.content_digest, 32) != 0 &&
+           set_find_list(store->set, content, list);
+}
+
+/* The set's own file beside NAME.split, which could not be read with that status: it belongs to another list, or is missing. */
+static apl_status read_apart(const apl_store *store, const char *name, struct split_file *file,
+                             apl_status status, apl_error *err)
+{
+    char list[SET_KEPT_BYTES], shown[4 * SPLIT_MAX_NAME + 4];
+    apl_error own;
+    apl_status apart = read_file(store, name, store->manifest.info.content_digest, file, &own);
+    if (apart != APL_OK && apart != APL_E_NOTFOUND && err)
+        *err = own;
+    if (apart != APL_E_NOTFOUND)
+        return apart;
+    return status == APL_E_MISMATCH && split_list_of(store, name, list)
+               ? fail(err, status, "%s/%s%s: it belongs to the list %s: make the split for this list too",
+                      store->directory_name, printable(shown, sizeof shown, name, strlen(name)), SPLIT_SUFFIX,
+                      list)
+               : status;
+}
+
+apl_status split_file_read(const apl_store *store, const char *name, struct split_file *file, apl_error *err)
+{
+    if (!split_name_ok(name) || store->directory < 0)
+        return fail(err, APL_E_NOTFOUND, "%s: there is no such split", store->name);
+    apl_status status = read_file(store, name, NULL, file, err);
+    return store->set && (status == APL_E_NOTFOUND || status == APL_E_MISMATCH)
+               ? read_apart(store, name, file, status, err)
+               : status;
 }
 
 /* --------------------------------------------------------------------------------------------- writing */
@@ -123,35 +186,42 @@ static apl_status take_directory(const apl_store *store, int directory, apl_erro
 /* A file on its way. */
 struct piece {
     const struct split_file *file;
-    char path[FILE_NAME_BYTES], temporary[TEMPORARY_BYTES]; /* temporary: empty while no such file exists */
+    char path[SPLIT_FILE_BYTES], temporary[TEMPORARY_BYTES]; /* temporary: empty while no such file exists */
 };
 
-static void file_name(const struct split_file *f, char path[FILE_NAME_BYTES])
+static apl_status named(const apl_store *store, const struct piece *p, apl_status status, apl_error *err)
 {
-    snprintf(path, FILE_NAME_BYTES, "%s%s", f->name, SPLIT_SUFFIX);
-}
-
-static apl_status named(const apl_store *store, const struct split_file *f, apl_status status, apl_error *err)
-{
-    char path[FILE_NAME_BYTES], shown[4 * FILE_NAME_BYTES];
-    file_name(f, path);
+    char shown[4 * SPLIT_FILE_BYTES];
     return status == APL_OK ? APL_OK
                             : fail_in(err, status, "%s/%s", store->directory_name,
-                                      printable(shown, sizeof shown, path, strlen(path)));
+                                      printable(shown, sizeof shown, p->path, strlen(p->path)));
+}
+
+/* What belongs to another list is left alone: that list may still be in use. The directory is locked. */
+static void choose_path(const apl_store *store, int directory, struct piece *p)
+{
+    char list[SET_KEPT_BYTES];
+    split_file_name(p->file->name, p->file->content, p->path);
+    bool apart = store->set && (faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+                                split_list_of(store, p->file->name, list));
+    if (!apart)
+        split_file_name(p->file->name, NULL, p->path);
 }
 
 /* Encodes the file and writes it under its temporary name. */
 static apl_status write_piece(int directory, struct piece *p, bool replace, apl_error *err)
 {
     struct buffer bytes = {0};
-    file_name(p->file, p->path);
+    char plain[SPLIT_FILE_BYTES];
     if (!may_replace(directory, p->path))
         return fail(err, APL_E_INVALID, "it is not a regular file, and is not replaced");
     if (!replace && faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "it exists already");
     apl_status status = split_file_encode(p->file, &bytes, err);
     if (status == APL_OK) {
-        int fd = temporary_create(directory, p->path, p->temporary);
+        split_file_name(p->file->name, NULL,
+                        plain); /* what a killed writer leaves has the end that is cleared away */
+        int fd = temporary_create(directory, plain, p->temporary);
         if (fd < 0)
             p->temporary[0] = 0;
         status = fd < 0 ? fail_errno(err, errno, "cannot create it") : fill(fd, &bytes, err);
@@ -177,15 +247,15 @@ static apl_status publish(const apl_store *store, int directory, struct piece *p
     size_t placed = 0;
     apl_status status = APL_OK;
     for (size_t i = 0; status == APL_OK && i < count; i++)
-        status = named(store, pieces[i].file, write_piece(directory, &pieces[i], replace, err), err);
+        status = named(store, &pieces[i], write_piece(directory, &pieces[i], replace, err), err);
     while (status == APL_OK && placed < count) {
-        status = named(store, pieces[placed].file, place_piece(directory, &pieces[placed], err), err);
+        status = named(store, &pieces[placed], place_piece(directory, &pieces[placed], err), err);
         placed += status == APL_OK;
     }
     if (status == APL_OK)
         return fsync(directory) == 0
                    ? APL_OK
-                   : named(store, pieces[0].file,
+                   : named(store, &pieces[0],
                            fail_errno(err, errno,
                                       "it is in its place, but a power cut may undo that: cannot sync the "
                                       "directory"),
@@ -204,17 +274,23 @@ apl_status split_files_write(const apl_store *store, const struct split_file *fi
     if (store->directory < 0)
         return fail(err, APL_E_UNSUPPORTED,
                     "%s: nothing can be written at a URL: name a directory for splits", store->name);
-    int directory = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return named(store, &files[0], fail_errno(err, errno, "cannot open the directory"), err);
     struct piece *pieces = calloc(count, sizeof *pieces);
-    for (size_t i = 0; pieces && i < count; i++)
+    if (!pieces)
+        return fail_nomem(err);
+    for (size_t i = 0; i < count; i++) {
         pieces[i].file = &files[i];
-    apl_status status = pieces ? take_directory(store, directory, err) : fail_nomem(err);
-    status = named(store, &files[0], status, err);
+        split_file_name(files[i].name, NULL, pieces[i].path);
+    }
+    int directory = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    apl_status status = directory < 0 ? fail_errno(err, errno, "cannot open the directory")
+                                      : take_directory(store, directory, err);
+    status = named(store, &pieces[0], status, err);
+    for (size_t i = 0; status == APL_OK && i < count; i++)
+        choose_path(store, directory, &pieces[i]);
     if (status == APL_OK)
         status = publish(store, directory, pieces, count, replace, err);
     free(pieces);
-    close(directory);
+    if (directory >= 0)
+        close(directory);
     return status;
 }

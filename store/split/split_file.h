@@ -24,12 +24,15 @@
  *
  * A table is a bit for each of the n records, in the order of their ids. A record of the parent is marked in
  * one of the two tables; others are marked in none. So a file can be read without its parent.
+ *
+ * The splits of a set are files in one directory, whichever of its lists they belong to: NAME.split belongs to one, and those of other
+ * lists are NAME.split-DIGEST, with as much of the content digest as the name of a list that is kept.
  */
 #ifndef SPLIT_FILE_H
 #define SPLIT_FILE_H
 
 #include "bitset.h"
-#include "store.h"
+#include "set.h"
 
 #define SPLIT_MAJOR 1
 /* The oldest minor version that a file can have: 0, 1 of divisions into many parts, 2 where it is not the inputs
@@ -41,6 +44,8 @@
 /* The longest name of a split with a file: with suffix, and the prefix of a temporary file, it has to fit
  * where file systems allow 255 bytes. */
 #define SPLIT_MAX_NAME 200
+
+#define SPLIT_FILE_BYTES (SPLIT_MAX_NAME + sizeof SPLIT_SUFFIX + 17) /* of the file's name, with its end */
 
 enum split_rule {
     SPLIT_HASH = 1,
@@ -77,6 +82,7 @@ struct split_file {
     uint64_t records[2];
     struct bitset tables[2];
     uint8_t content[32];
+    bool apart; /* it is NAME.split-DIGEST, as NAME.split belongs to another list */
 };
 
 void split_file_free(struct split_file *file);
@@ -103,10 +109,22 @@ apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct man
 /* May a split file be called so? */
 bool split_name_ok(const char *name);
 
-/* Reads NAME.split; APL_E_NOTFOUND if it is missing. Messages name the file. */
+/* The content digest in the first SPLIT_HEAD_BYTES of a file; NULL if it is none of ours. */
+#define SPLIT_HEAD_BYTES 48
+const uint8_t *split_file_content(const uint8_t head[SPLIT_HEAD_BYTES]);
+
+/* NAME.split, or of that content NAME.split-DIGEST; as text: safe to print. */
+void split_file_name(const char *name, const uint8_t *content, char file[SPLIT_FILE_BYTES]);
+void split_file_shown(const struct split_file *file, char shown[4 * SPLIT_FILE_BYTES]);
+
+/* Does NAME.split belong to another list of the set, which is there? Its file name. */
+bool split_list_of(const apl_store *store, const char *name, char list[SET_KEPT_BYTES]);
+
+/* Reads NAME.split, or NAME.split-DIGEST if the first is missing or belongs to another list; APL_E_NOTFOUND if both are. Messages name
+ * the file. */
 apl_status split_file_read(const apl_store *store, const char *name, struct split_file *file, apl_error *err);
 
-/* Writes NAME.split of each file. One file is written in one step: there is what was before, or all of it. Of
+/* Writes the file of each split: NAME.split, unless that belongs to another list. One file is written in one step: there is what was before, or all of it. Of
  * many, an error leaves none of the new ones. */
 apl_status split_files_write(const apl_store *store, const struct split_file *files, size_t count,
                              bool replace, apl_error *err);

@@ -11,7 +11,7 @@
 
 struct listed {
     apl_split_file file;
-    char *name, *rest, *parent, *source, *stratify, *group;
+    char *name, *rest, *parent, *source, *stratify, *group, list[SET_KEPT_BYTES];
     apl_error error;
 };
 
@@ -36,6 +36,8 @@ static apl_status fill_listed(const apl_store *store, struct listed *l, apl_erro
     l->file.status = split_file_read(store, l->name, &f, &l->error);
     if (l->file.status == APL_E_NOMEM)
         return fail_nomem(err);
+    if (l->file.status == APL_E_MISMATCH && split_list_of(store, l->name, l->list))
+        l->file.list = l->list;
     if (l->file.status != APL_OK)
         return APL_OK;
     l->rest = split_rest_name(&f);
@@ -60,21 +62,21 @@ static apl_status fill_listed(const apl_store *store, struct listed *l, apl_erro
     return l->rest ? APL_OK : fail_nomem(err);
 }
 
-static apl_status add_listed(apl_split_list *list, const char *file, apl_error *err)
+static apl_status add_listed(apl_split_list *list, const char *name, apl_error *err)
 {
     struct listed *files = realloc(list->files, (list->count + 1) * sizeof *files);
     if (!files)
         return fail_nomem(err);
     list->files = files;
-    files[list->count] = (struct listed){.name = strndup(file, strlen(file) - strlen(SPLIT_SUFFIX))};
+    files[list->count] = (struct listed){.name = strdup(name)};
     return files[list->count++].name ? APL_OK : fail_nomem(err);
 }
 
-static bool is_split_file(const char *file)
+/* Is it the name of a split's file, with that end? */
+static bool take_name(const char *file, const char *end, char name[SPLIT_MAX_NAME + 1])
 {
-    char name[SPLIT_MAX_NAME + 1];
-    size_t n = strlen(file), suffix = strlen(SPLIT_SUFFIX);
-    if (n <= suffix || n - suffix >= sizeof name || strcmp(file + n - suffix, SPLIT_SUFFIX) != 0)
+    size_t n = strlen(file), suffix = strlen(end);
+    if (n <= suffix || n - suffix > SPLIT_MAX_NAME || strcmp(file + n - suffix, end) != 0)
         return false;
     memcpy(name, file, n - suffix);
     name[n - suffix] = 0;
@@ -85,6 +87,7 @@ static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *
 {
     if (store->directory < 0)
         return APL_OK; /* a store elsewhere, whose directory cannot be listed */
+    char name[SPLIT_MAX_NAME + 1], apart[SPLIT_FILE_BYTES];
     int fd = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     apl_status status = APL_OK;
@@ -94,9 +97,10 @@ static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *
             close(fd);
         return status;
     }
+    split_file_name("", store->manifest.info.content_digest, apart);
     for (struct dirent *e; status == APL_OK && (e = readdir(dir));)
-        if (is_split_file(e->d_name))
-            status = add_listed(list, e->d_name, err);
+        if (take_name(e->d_name, SPLIT_SUFFIX, name) || (store->set && take_name(e->d_name, apart, name)))
+            status = add_listed(list, name, err);
     closedir(dir);
     return status;
 }
@@ -104,6 +108,18 @@ static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *
 static int by_split_name(const void *a, const void *b)
 {
     return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
+}
+
+/* A split may have two files: another list's, and its own. */
+static void drop_doubled(apl_split_list *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (n && strcmp(list->files[i].name, list->files[n - 1].name) == 0)
+            free(list->files[i].name);
+        else
+            list->files[n++] = list->files[i];
+    list->count = n;
 }
 
 apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err)
@@ -114,6 +130,8 @@ apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_erro
     apl_status status = l ? scan(store, l, err) : fail_nomem(err);
     if (status == APL_OK && l->count)
         qsort(l->files, l->count, sizeof *l->files, by_split_name);
+    if (status == APL_OK)
+        drop_doubled(l);
     for (size_t i = 0; status == APL_OK && i < l->count; i++) {
         status = fill_listed(store, &l->files[i], err);
         if (l->files[i].file.status != APL_OK)

@@ -26,20 +26,23 @@ static apl_status check_parent(const apl_store *store, const struct split_file *
     for (uint64_t i = 0; same && i < sides->count; i++)
         same = bitset_test(&sides->bits, i) == selection_has(&parent, sides->first + i);
     selection_close(&parent);
+    char shown[4 * SPLIT_FILE_BYTES];
+    split_file_shown(file, shown);
     return same ? APL_OK
-                : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been replaced since",
-                       store->directory_name, file->name, SPLIT_SUFFIX);
+                : fail(err, APL_E_MISMATCH, "%s/%s: its parent has been replaced since",
+                       store->directory_name, shown);
 }
 
 static apl_status compare(const apl_store *store, const struct split_file *is, const struct split_file *due,
                           apl_error *err)
 {
+    char shown[4 * SPLIT_FILE_BYTES];
+    split_file_shown(is, shown);
     for (uint64_t i = 0; i < is->tables[SPLIT_PART].count; i++)
         if (bitset_test(&is->tables[SPLIT_PART], i) != bitset_test(&due->tables[SPLIT_PART], i))
             return fail_records(err,
-                                fail(err, APL_E_CORRUPT, "%s/%s%s: record %llu is on the wrong side",
-                                     store->directory_name, is->name, SPLIT_SUFFIX,
-                                     (unsigned long long)(is->first + i)),
+                                fail(err, APL_E_CORRUPT, "%s/%s: record %llu is on the wrong side",
+                                     store->directory_name, shown, (unsigned long long)(is->first + i)),
                                 is->first + i, 1);
     return APL_OK;
 }

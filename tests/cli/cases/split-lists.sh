@@ -1,0 +1,22 @@
+# Splits of a set that grows: what an older list uses is no garbage, and is not overwritten.
+need jq
+exec 2>&1
+mkdir set
+apldata extract -q "$SHARED/store" set/train --split train
+apldata extract -q "$SHARED/store" set/test --split test
+apldata join -q set/train -o set
+run apldata split set val=0.1
+apldata join -q --add set/test -o set
+old=$(echo set/set-*.apl)
+digests() { sed 's/[0-9a-f]\{16\}/DIGEST/g'; }
+apldata verify --no-progress set 2>&1 | grep -v written | digests
+apldata verify --json set 2>/dev/null | jq -c '[.ok, .named_splits]' | digests
+apldata stream set --split train-val 2>&1 | digests
+run apldata split set val=0.1
+apldata verify -q "$old"
+apldata bench "$old" --split train-val --epochs 1 >/dev/null
+apldata verify --no-progress set | grep -v written
+ls set | digests
+run apldata split set val=0.2 2>&1 | digests
+run apldata split -q set val=0.2 --force
+run apldata split "$old" val=0.1
