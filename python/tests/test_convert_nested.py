@@ -178,3 +178,60 @@ def test_views_of_lists_have_the_values_of_lists(tmp_path: Path, kind: str) -> N
                        for ints in ([2, 0, 1], [2, 3, 0])])  # fmt: skip
     store = made(pa.table({"a": turned(offsets, sizes, pa.array([1, 2, 3, 4]))}), tmp_path / "d")
     assert [record["a"].tolist() for record in store] == [[3, 4], [1, 2, 3], []]
+
+
+def test_json_has_all_elements_of_arrays_within(tmp_path: Path) -> None:
+    ids, when = np.arange(2000), np.array(["2020-01-01", "NaT"], "M8[ns]")
+    nested = {
+        "ids": ids,
+        "n": np.int64(5),
+        "f": np.float32(0.5),
+        "b": np.bool_(True),
+        "when": when,
+        "at": [ids],
+    }
+    store = made(
+        [{"m": nested}, {"m": np.array([{"ids": ids}], object)}], tmp_path / "a", types={"m": "json"}
+    )
+    assert json.loads(store[0]["m"]) == {
+        "ids": ids.tolist(), "n": 5, "f": 0.5, "b": True, "when": ["2020-01-01T00:00:00.000000000", None],
+        "at": [ids.tolist()],
+    }  # fmt: skip
+    assert json.loads(store[1]["m"]) == [{"ids": ids.tolist()}]
+    with pytest.raises(apldata.InvalidError, match=r"row 0, column m: .*'json'.* makes text of arrays"):
+        made([{"m": ids}], tmp_path / "b", types={"m": "utf8"})
+
+
+def test_json_of_chats_that_pandas_has_read(tmp_path: Path) -> None:
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    chat = [{"role": "bot", "tool_calls": [{"name": "f", "ids": [0, 1, 2]}]}]
+    pq.write_table(pa.table({"m": [chat]}), tmp_path / "c.parquet")
+    frame = pd.read_parquet(tmp_path / "c.parquet")
+    store = made(frame, tmp_path / "a", types={"m": "json"})
+    assert json.loads(store[0]["m"]) == chat
+    direct = made(tmp_path / "c.parquet", tmp_path / "b", types={"m": "json"})
+    assert direct[0]["m"] == store[0]["m"]
+
+
+def test_json_of_tensors(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    store = made([{"m": {"ids": torch.arange(2000)}}], tmp_path / "a", types={"m": "json"})
+    assert json.loads(store[0]["m"]) == {"ids": list(range(2000))}
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (b"\xff", "it has no bytes"),
+        ({1}, "it has no set"),
+        (float("nan"), "it has no NaN and no infinity"),
+        (np.array([np.inf]), "it has no NaN and no infinity"),
+        ({(1, 2): 3}, "keys must be str"),
+    ],
+)
+def test_what_json_does_not_have_is_refused(tmp_path: Path, value: Any, why: str) -> None:
+    rows = [{"m": {"a": 1}}, {"m": {"a": value}}]
+    with pytest.raises(apldata.InvalidError, match=f"row 1, column m: JSON cannot tell .*: {why}"):
+        made(rows, tmp_path / "a", types={"m": "json"})
+    assert len(made(rows, tmp_path / "b", types={"m": "json"}, missing="skip")) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import decimal
-import json
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -20,9 +19,9 @@ from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._beside import Beside, OfFile, Values
-from ._cells import cell
 from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
 from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
+from ._plain import json_of, why_not
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
@@ -202,6 +201,8 @@ class Numbers(Maker):
                 f"{shown(value)} ({type(value).__name__}), where the first rows hold text: "
                 f"types={{{self.field.name!r}: 'utf8'}} makes text of all",
             )
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise Refusal(row, f"{shown(value)}: types={{{self.field.name!r}: 'json'}} makes text of arrays")
         return str(value)
 
     def _pixels(self, pixels: np.ndarray) -> np.ndarray:
@@ -217,22 +218,10 @@ class Json(Maker):
 
     def _one(self, row: int, value: Any, wrong: Wrongs) -> str:
         try:
-            plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-            plain = str(value) if is_time(value) else plain
-            return json.dumps(plain, ensure_ascii=False, default=_of_json)
-        except ValueError as error:
-            wrong[row] = Wrong(f"JSON cannot tell {shown(value)}: {error}")
+            return json_of(value)
+        except (TypeError, ValueError) as error:
+            wrong.setdefault(row, Wrong(why_not(value, error)))
             return ""
-
-
-def _of_json(value: Any) -> Any:
-    """What JSON has no form for: arrays and tensors as lists, all else as text."""
-    plain = cell(value)
-    if isinstance(plain, np.ndarray) and plain.ndim:
-        return list(plain) if is_time(plain) else plain.tolist()
-    if isinstance(plain, (np.ndarray, np.generic)) and not is_time(plain):
-        return plain.tolist()
-    return str(value)
 
 
 class OfFiles(Numbers):
