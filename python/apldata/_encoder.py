@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import shown, wrong_type, wrong_value
 from ._arrays import numpy_dtype
 from ._errors import Error, InvalidError, InvalidTypeError, prefixed
-from ._given import array_of
+from ._given import array_of, of_names_and_numbers, refuse_nulls
 from ._waiting import Values
 from .schema import Field
 
@@ -114,7 +114,11 @@ class Encoder:
 
     def columns(self, values: Mapping[str, Any]) -> tuple[list[Any], int]:
         """Of many records, the values of each field as they were given, and how many records these are."""
-        columns = [np.asarray(one) if hasattr(one, "iloc") else one for one in self._in_order(values)]
+        columns = self._in_order(values)
+        for at, column in enumerate(columns):
+            if hasattr(column, "iloc") or hasattr(column, "null_count"):  # of pandas, polars or Arrow
+                refuse_nulls(self._fields[at].name, column)
+                columns[at] = np.asarray(column)
         return columns, _rows({f.name: column for f, column in zip(self._fields, columns, strict=True)})
 
     def one_by_one(self, columns: list[Any], rows: int, called: Sequence[int]) -> list[Values]:
@@ -167,6 +171,7 @@ class Encoder:
         """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without
         loss."""
         field = self._fields[index]
+        value = of_names_and_numbers(value) if field.classes else value
         given = array_of(field.name, field.type, value, numpy_dtype(field.dtype))
         if given.shape == (0,) and rows is None and field.shape[:1] == (-1,):  # an empty list
             given = given.reshape([max(size, 0) for size in field.shape])

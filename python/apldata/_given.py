@@ -21,6 +21,37 @@ def _masked(name: str, value: Any) -> None:
         )
 
 
+def _nulls(column: Any) -> int:
+    """How many there are in a column of polars, of Arrow, or of a type of pandas that has them."""
+    if hasattr(column, "null_count") and hasattr(column, "chunks"):
+        return sum(map(_nulls, column.chunks))
+    if hasattr(column, "null_count"):
+        count = int(column.null_count() if callable(column.null_count) else column.null_count)
+        inside = None if count else _inside(column)
+        return count if inside is None else _nulls(inside)
+    has_them = hasattr(column, "isna") and not isinstance(getattr(column, "dtype", None), np.dtype)
+    return int(column.isna().sum()) if has_them else 0
+
+
+def _inside(column: Any) -> Any:
+    """The values of lists, one after another; None: it has none."""
+    if hasattr(column, "explode"):  # of polars, where an empty list would become a null
+        kind = type(column.dtype).__name__
+        lists = column.filter(column.list.len() > 0) if kind == "List" else column
+        return lists.explode() if kind in ("Array", "List") else None
+    has_lists = hasattr(column.type, "value_type") and hasattr(column, "flatten")  # of Arrow
+    return column.flatten() if has_lists else None
+
+
+def refuse_nulls(name: str, column: Any) -> None:
+    """NumPy would make NaN of them."""
+    if count := _nulls(column):
+        raise InvalidError(
+            f"field {name}: {count} nulls, and a store has none: put values in their place, such as by "
+            "fill_null(0), or leave these rows out"
+        )
+
+
 def _of_tensor(name: str, tensor: Any) -> np.ndarray:
     """The values of a tensor of torch's, which may require grad, be of bfloat16, or lie on a device."""
     try:
@@ -33,8 +64,13 @@ def _of_tensor(name: str, tensor: Any) -> np.ndarray:
         raise InvalidTypeError(f"field {name}: NumPy can make no array of the tensor: {told}") from None
 
 
+_AS_THEY_ARE = (np.ndarray, bool, int, float, str)
+
+
 def _plain(name: str, value: Any) -> Any:
     """A value, or a list of some, with arrays of NumPy for those of others."""
+    if type(value) in _AS_THEY_ARE:
+        return value
     if isinstance(value, np.ma.MaskedArray):
         _masked(name, value)
         return np.asarray(value)
@@ -44,6 +80,7 @@ def _plain(name: str, value: Any) -> Any:
         isinstance(one, (np.ma.MaskedArray, list, tuple)) or hasattr(one, "detach") for one in value
     ):
         return [_plain(name, one) for one in value]
+    refuse_nulls(name, value)
     return value
 
 
@@ -73,3 +110,16 @@ def array_of(name: str, wanted: str, value: Any, dtype: np.dtype) -> np.ndarray:
         raise wrong_value(f"field {name}", f"an array of {wanted}{lists}", value) from error
     _check_rounded(name, plain, array, dtype)
     return array
+
+
+def of_names_and_numbers(value: Any) -> Any:
+    """A list of names and numbers of classes that keeps both; NumPy would make names of all."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    kinds = set(map(type, value))
+    if len(kinds) == 1 or not any(issubclass(kind, str) for kind in kinds) or any(map(np.ndim, value)):
+        return value
+    made = np.empty(len(value), object)
+    for at, one in enumerate(value):
+        made[at] = one.item() if hasattr(one, "dtype") else one
+    return made

@@ -164,3 +164,33 @@ def test_a_warning_tells_the_names_of_all_of_cocos_categories(tmp_path: Path) ->
     dataset = datasets.Dataset.from_dict({"category": [[0, 79]]}, datasets.Features(feature))
     with pytest.warns(apldata.IngestWarning, match=r"they are 0 category 0, .*, 79 category 79$"):
         apldata.convert(dataset, tmp_path / "a")
+
+
+def _without_one(kind: str) -> Any:
+    """A rating from 1 to 5 in each row but the last."""
+    ratings = ["1", "2", "3", "4", "5", None]
+    if kind == "pandas":
+        pd = pytest.importorskip("pandas")
+        return pd.DataFrame({"label": pd.Categorical(ratings)})
+    if kind == "polars":
+        pl = pytest.importorskip("polars")
+        return pl.DataFrame({"label": ratings}, schema={"label": pl.Categorical})
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({"label": pa.array(ratings).dictionary_encode()})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_a_class_takes_the_place_of_missing_ones(tmp_path: Path, kind: str) -> None:
+    store = made(_without_one(kind), tmp_path / "a", missing={"label": "3"})
+    assert labels(store, "train") == ["1", "2", "3", "4", "5", "3"]
+    store = made(_without_one(kind), tmp_path / "b", missing={"label": 0})
+    assert labels(store, "train")[5] == "1"
+    rows = [{"label": one} for one in ("cat", None, "dog")]
+    for fill, name in (("dog", "dog"), (0, "cat")):
+        store = made(rows, tmp_path / name, classes=["label"], missing={"label": fill})
+        assert labels(store, "train") == ["cat", name, "dog"]
+
+
+def test_rows_that_name_and_number_classes(tmp_path: Path) -> None:
+    store = made([{"label": 1}, {"label": "2"}], tmp_path / "a", classes={"label": ["1", "2", "0"]})
+    assert labels(store, "train") == ["2", "2"]
