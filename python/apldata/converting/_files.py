@@ -64,6 +64,8 @@ def _opened(path: Path) -> tuple[Any, Any]:
     import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
     import pyarrow.parquet as pq  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
+    from ._streams import check_whole
+
     try:
         kind = kind_of(path)
         if kind == "parquet":
@@ -73,6 +75,8 @@ def _opened(path: Path) -> tuple[Any, Any]:
             mapped = pa.memory_map(str(path))
             with path.open("rb") as opened:
                 whole = opened.read(6) == b"ARROW1"
+            if not whole:
+                check_whole(path)
             reader = pa.ipc.open_file(mapped) if whole else pa.ipc.open_stream(mapped)
             return reader, reader.schema
     except (pa.ArrowException, OSError) as error:
@@ -232,7 +236,9 @@ def _saved(path: Path, wishes: Wishes) -> Source:
             f"{path}: a saved dataset is read by the package datasets: pip install datasets"
         ) from None
     from ._huggingface import open_dataset
+    from ._streams import check_saved
 
+    check_saved(path)
     try:
         loaded = datasets.load_from_disk(str(path))
     except Exception as error:  # of many kinds
