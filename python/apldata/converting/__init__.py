@@ -138,7 +138,8 @@ class _Conversion:
         makers = self._makers(self._parts[at], naming.told, first, pool)
         fields = [maker.field for maker in makers] + [field for maker in makers for field in maker.beside]
         with Writer(db, fields, source=self._source.format, progress=self._checking, **options) as writer:
-            appender = Appender(writer, makers, self._rules, naming.renumber, self._reading)
+            columns = None if self._wanted.fields is not None else first[0]
+            appender = Appender(writer, makers, self._rules, naming.renumber, columns, self._reading)
             for number, part in enumerate(self._parts):
                 writer.begin(part.split)
                 if number < at:
@@ -272,7 +273,8 @@ def convert(
         shuffle, threads, codec, level, block_records: as for `Writer`.
 
     Types and shapes are inferred from the first 256 rows. A later row that differs is refused, with its
-    number and column. Nothing is rounded, except floats for which you choose a narrower type.
+    number and column. Nothing is rounded, except floats for which you choose a narrower type. All splits have
+    the same columns, or those of `fields`.
     Dates, times and durations become whole numbers, all of a column in the unit of its first rows.
 
     Classes that come as numbers are matched by their names: where splits or files name theirs differently,

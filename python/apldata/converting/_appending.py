@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._arguments import wrong_type
+from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError, SourceError, advising, prefixed
 from .._writer import Writer
 from ._beside import Values
@@ -76,6 +76,7 @@ class Appender:
 
     Args:
         renumber: of splits, by column, which numbers of classes change.
+        columns: those of the first rows, if all are wanted; None: those that are wanted have been chosen.
         report: called with records, their bytes, and the bytes written, a few times a second.
     """
 
@@ -85,22 +86,35 @@ class Appender:
         makers: list[Maker],
         rules: Rules,
         renumber: Mapping[str, Mapping[str, Renumbering]],
+        columns: Iterable[str] | None,
         report: Callable[[int, int, int], None],
     ) -> None:
         self._writer, self._makers, self._rules, self._report = writer, makers, rules, report
-        self._renumber = renumber
+        self._renumber, self._columns = renumber, None if columns is None else list(columns)
+        self._first: str | None = None  # split
         self.records, self.raw_bytes, self._bad, self._next = 0, 0, 0, 0.0
 
     def take(self, part: Part, chunks: Iterator[Chunk]) -> None:
         """Appends its rows, and tells of progress."""
-        row = 0
+        row, self._first = 0, self._first or part.split
         with prefixed(f"{part.split}, " if part.split else ""):
             for maker in self._makers:
                 maker.accept(part.told.get(maker.column, Told()))
             for chunk in chunks:
+                self._check_columns(chunk)
                 self._append(part.split, chunk, row)
                 row += rows_of(chunk)
                 self._tell()
+
+    def _check_columns(self, chunk: Chunk) -> None:
+        """Refuses columns that no field was made of, whose values would be lost."""
+        if self._columns is None or not (more := chunk.keys() - self._columns):
+            return
+        first = next(name for name in chunk if name in more)
+        raise InvalidError(
+            f"column {first}: {self._first} has none of that name, and all splits have the same columns: "
+            f"fields={brief(repr(self._columns), 200)} leaves it out"
+        )
 
     def _tell(self) -> None:
         if time.monotonic() >= self._next:

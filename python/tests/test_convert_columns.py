@@ -1,0 +1,53 @@
+"""apldata.convert(): which columns sources have, and which fields these become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convert_tools import made, types_of
+
+import apldata
+
+
+def of_kind(kind: str, rows: list[dict[str, Any]]) -> Any:
+    """A source with these rows."""
+    if kind in ("rows", "generator"):
+        return rows if kind == "rows" else (row for row in rows)
+    if kind == "arrays":
+        return {name: [row[name] for row in rows] for name in rows[0]}
+    if kind == "pandas":
+        return pytest.importorskip("pandas").DataFrame(rows)
+    if kind == "polars":
+        return pytest.importorskip("polars").DataFrame(rows)
+    if kind == "arrow":
+        return pytest.importorskip("pyarrow").Table.from_pylist(rows)
+    dataset = pytest.importorskip("datasets").Dataset.from_list(rows)
+    return dataset if kind == "dataset" else dataset.to_iterable_dataset()
+
+
+@pytest.mark.parametrize(
+    "kind", ["rows", "generator", "arrays", "pandas", "polars", "arrow", "dataset", "iterable dataset"]
+)
+def test_columns_that_only_later_splits_have(tmp_path: Path, kind: str) -> None:
+    def both() -> dict[str, Any]:
+        return {"bare": of_kind(kind, [{"x": 1}]), "full": of_kind(kind, [{"x": 2, "label": "a"}])}
+
+    told = r": full, column label: bare has none of that name, .*: fields=\['x'\] leaves it out$"
+    with pytest.raises(apldata.InvalidError, match=told):
+        made(both(), tmp_path / "a")
+    store = made(both(), tmp_path / "b", fields=["x"])
+    assert types_of(store) == {"x": "i64"} and len(store) == 2
+    turned = {"train": of_kind(kind, [{"x": 1, "y": 3}]), "val": of_kind(kind, [{"y": 4, "x": 2}])}
+    assert made(turned, tmp_path / "c").to_numpy("val")["y"].tolist() == [4]
+
+
+def test_columns_that_only_later_files_have(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"s": [{"x": 1}]}), tmp_path / "train.parquet")
+    pq.write_table(pa.table({"s": [{"x": 1, "y": 2}]}), tmp_path / "test.parquet")
+    files = [tmp_path / "train.parquet", tmp_path / "test.parquet"]
+    with pytest.raises(apldata.InvalidError, match=r"test, column s\.y: train has none of that name"):
+        made(files, tmp_path / "a")
+    assert types_of(made(files, tmp_path / "b", fields=["s.x"])) == {"s.x": "i64"}
