@@ -51,3 +51,17 @@ def test_columns_that_only_later_files_have(tmp_path: Path) -> None:
     with pytest.raises(apldata.InvalidError, match=r"test, column s\.y: train has none of that name"):
         made(files, tmp_path / "a")
     assert types_of(made(files, tmp_path / "b", fields=["s.x"])) == {"s.x": "i64"}
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    for number, row in enumerate(({"a.b": 1, "a": {"b": 2}}, {"a": {"b": 2}, "a.b": 1})):
+        for source in (pa.Table.from_pylist([row]), [row]):
+            with pytest.raises(apldata.Error, match=r"two columns are called 'a\.b', such as"):
+                made(source, tmp_path / "a")
+        store = made(pa.Table.from_pylist([row | {"x": 3}]), tmp_path / f"{number}", fields=["x"])
+        assert types_of(store) == {"x": "i64"}
+    whole = made([{"a.b": 1, "a": {"b": 2}}], tmp_path / "b", types={"a": "json"})
+    assert types_of(whole) == {"a.b": "i64", "a": "utf8[-1]"}
+    with pytest.raises(apldata.SourceError, match=r"row 0: two columns are called '1'"):
+        made([{1: 5, "1": 6}], tmp_path / "c")

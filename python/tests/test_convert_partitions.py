@@ -60,9 +60,21 @@ def test_missing_values_and_own_columns(tmp_path: Path) -> None:
     with pytest.raises(apldata.InvalidError, match="row 0, column label: a missing value"):
         made(source, tmp_path / "a")
     assert made(source, tmp_path / "b", missing="skip").to_numpy()["x"].tolist() == [1, 11]
-    own = made(laid_out(tmp_path / "2", "label=a", label="b"), tmp_path / "c")
-    assert types_of(own) == {"x": "i64", "label": "utf8[-1]"} and own[0]["label"] == "b"
+    own = made(laid_out(tmp_path / "2", "label=a", label="a"), tmp_path / "c")
+    assert types_of(own) == {"x": "i64", "label": "utf8[-1]"} and own[0]["label"] == "a"
     laid_out(source, "more")
     told = r"more/part-0.parquet: does not lie in a folder label=..., and the first file does"
     with pytest.raises(apldata.SourceError, match=told):
         made(source, tmp_path / "d")
+
+
+def test_columns_that_folders_tell_otherwise(tmp_path: Path) -> None:
+    source = laid_out(tmp_path / "1", "label=a", label="b")
+    told = r"column label holds 'b', and the file lies in a folder label=a: rename one"
+    with pytest.raises(apldata.SourceError, match=told):
+        made(source, tmp_path / "a")
+    assert types_of(made(source, tmp_path / "b", fields=["x"])) == {"x": "i64"}
+    numbers = laid_out(tmp_path / "2", "year=05", year=5)
+    assert made(numbers, tmp_path / "c")[0]["year"] == 5
+    with pytest.raises(apldata.SourceError, match=r"column year holds 5, and .* in a folder year=6"):
+        made(laid_out(tmp_path / "3", "year=6", year=5), tmp_path / "d")

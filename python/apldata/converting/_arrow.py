@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
+from .._errors import InvalidError
+from ._cells import twice
 from ._images import File, file_of
 from ._times import Unit
 from ._told import Chunk, Column, Told, Wishes
@@ -129,7 +131,13 @@ def _types(name: str, type: Any, whole: frozenset[str]) -> Iterator[tuple[str, T
 
 def told_of(schema: Any, wishes: Wishes) -> dict[str, Told]:
     """What a schema says of its columns; members of structs are columns of their own, called a.b."""
-    return {name: told for field in schema for name, told in _types(field.name, field.type, wishes.whole)}
+    found: dict[str, Told] = {}
+    for field in schema:
+        for name, told in _types(field.name, field.type, wishes.whole):
+            if name in found and wishes.wants(name):
+                raise InvalidError(twice(name))
+            found[name] = told
+    return found
 
 
 # -------------------------------------------------------------------------------------------------- values

@@ -79,17 +79,38 @@ def _file_of(value: dict[str, Any]) -> File | None:
     return file_of(data, path)
 
 
+def twice(name: str) -> str:
+    """Why there is no column of that name."""
+    return f"two columns are called {name!r}, such as one by itself and a member of a struct: rename one"
+
+
+def _second(row: dict[Any, Any], whole: frozenset[str], before: str) -> str:
+    """The first name that a row has twice."""
+    seen: set[str] = set()
+    for key, value in row.items():
+        for name in flat({key: value}, whole, before):
+            if name in seen:
+                return name
+            seen.add(name)
+    return ""
+
+
 def flat(row: dict[Any, Any], whole: frozenset[str], before: str = "") -> dict[str, Any]:
     """A row with the members of its dicts as columns of their own, but for those of the columns `whole`:
     {"a": {"b": 1}} has the column a.b."""
     found: dict[str, Any] = {}
+    count = len(row)
     for key, value in row.items():
         name = f"{before}{key}"
         is_struct = isinstance(value, dict) and value and not value.keys() <= {"bytes", "path"}
         if is_struct and name not in whole:
-            found.update(flat(value, whole, f"{name}."))
+            inside = flat(value, whole, f"{name}.")
+            count += len(inside) - 1
+            found.update(inside)
         else:
             found[name] = value
+    if len(found) < count:
+        raise InvalidTypeError(twice(_second(row, whole, before)))
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from .._arguments import shown
 from .._errors import SourceError
 from ._told import Told, Wishes
 
@@ -38,13 +39,20 @@ def _values_of(file: Path, root: Path) -> Values:
     return found
 
 
+def _agree(value: Any, told: str | None) -> bool:
+    """Is a value of a column what the name of a folder tells?"""
+    if value is None or told is None or isinstance(value, str):
+        return bool(value == told)
+    return str(value).lower() == told.lower() or (bool(_WHOLE.fullmatch(told)) and bool(value == int(told)))
+
+
 class Partitions:
     """The columns of the folders that files are in, and their values.
 
     Args:
         roots: of each file, the folder that it was found in, or itself; of those that were given by
             themselves, folders that all of them share tell nothing.
-        own: columns that the files have themselves, which count.
+        own: columns that the files have themselves; where folders tell these too, both agree.
     """
 
     def __init__(self, roots: Mapping[Path, Path], own: Iterable[str]) -> None:
@@ -56,6 +64,7 @@ class Partitions:
                 lacks, has = ("lies", "does not") if name in values else ("does not lie", "does")
                 raise SourceError(f"{file}: {lacks} in a folder {name}=..., and the first file {has}")
         self._names = [name for name in first if name not in set(own)]
+        self._both = [name for name in first if name in set(own)]
 
     def splits(self) -> dict[Path, str]:
         """Of each file, the split that a folder split=... tells; nothing where there are none."""
@@ -85,6 +94,8 @@ class Partitions:
         """A batch of a file's records, with the columns that are wanted."""
         import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
+        for name in filter(wishes.wants, self._both):
+            self._check_agrees(batch, file, name)
         names = [name for name in self._names if wishes.wants(name)]
         if not names:
             return batch
@@ -94,3 +105,13 @@ class Partitions:
             plain = int(value) if value is not None and self._is_whole(name) else value
             added.append(pa.repeat(pa.scalar(plain, type), batch.num_rows))
         return pa.RecordBatch.from_arrays([*batch.columns, *added], [*batch.schema.names, *names])
+
+    def _check_agrees(self, batch: Any, file: Path, name: str) -> None:
+        """A column that the file has too has the value that its folder tells."""
+        told, column = self._of[file][name], batch.column(name)
+        for one in column.unique().to_pylist():
+            if not _agree(one, told):
+                raise SourceError(
+                    f"column {name} holds {shown(one)}, and the file lies in a folder {name}={told}: rename "
+                    "one, or leave both out by fields=[...]"
+                )
