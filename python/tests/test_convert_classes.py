@@ -194,3 +194,31 @@ def test_a_class_takes_the_place_of_missing_ones(tmp_path: Path, kind: str) -> N
 def test_rows_that_name_and_number_classes(tmp_path: Path) -> None:
     store = made([{"label": 1}, {"label": "2"}], tmp_path / "a", classes={"label": ["1", "2", "0"]})
     assert labels(store, "train") == ["2", "2"]
+
+
+def test_numbers_beside_names_of_classes(tmp_path: Path) -> None:
+    plain = {"label": np.array([2, 0])}
+    told = r"column label: a field of the classes that test names, ant, bee, cat: numbers in train stand for"
+    with pytest.warns(apldata.IngestWarning, match=told):
+        apldata.convert({"train": plain, "test": train()}, tmp_path / "a")
+    store = apldata.Store(tmp_path / "a")
+    assert labels(store, "train") == ["cat", "ant"] and labels(store, "test") == TRAIN
+    text = made({"train": {"label": np.array(["cat", "ant"])}, "test": train()}, tmp_path / "b")
+    assert labels(text, "train") == ["cat", "ant"] and labels(text, "test") == TRAIN
+    with pytest.raises(apldata.InvalidError, match=r"train, row 0: field label must be a class from 0 to 2"):
+        made({"train": {"label": np.array([3])}, "test": train()}, tmp_path / "c")
+
+
+def test_concatenated_datasets_of_torch(tmp_path: Path) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    turned = labelled(["cat", "bee", "ant"], TEST[:2])
+    apart = data.ConcatDataset([train(), data.Subset(turned, [1, 0])])
+    told = r"name the classes of column label differently, ant, bee, cat and cat, bee, ant: number them alike"
+    with pytest.raises(apldata.InvalidError, match=told):
+        made(apart, tmp_path / "a")
+    with pytest.raises(apldata.InvalidError, match=r"differently, ant, bee, cat and none"):
+        made(data.ConcatDataset([train(), [{"label": 1}]]), tmp_path / "a")
+    given = made(apart, tmp_path / "b", classes={"label": ["x", "y", "z"]})
+    assert labels(given, "train") == ["x", "y", "z", "y", "y", "x"]
+    alike = made(data.ConcatDataset([train(), data.Subset(train(), [2])]), tmp_path / "c")
+    assert labels(alike, "train") == [*TRAIN, "cat"]

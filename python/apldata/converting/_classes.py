@@ -131,7 +131,29 @@ def one_naming(sources: Mapping[str, Mapping[str, Told]], first: str, wishes: Wi
             )
         if own[first] and names:
             naming.told[column] = _renamed(naming.told[column], names)
+        elif names and _may_name(naming.told.get(column)):
+            named = next(source for source in order if own[source])
+            _name_first(naming, column, names, (first, named), order[named][column])
     return naming
+
+
+def _may_name(told: Told | None) -> bool:
+    """May the values of a column without names be classes, by their numbers or their names?"""
+    if told is None or told.dtype is None:
+        return True
+    return (told.shape in (None, ()) and told.dtype[0] in "iu") or told.dtype == "utf8"
+
+
+def _name_first(naming: OneNaming, column: str, names: Names, sources: tuple[str, str], of: Told) -> None:
+    """The first source names no classes of a column, and another, of which `of` is said, does."""
+    if not of.classes:
+        return
+    naming.told[column] = dataclasses.replace(naming.told.get(column, Told()), classes=names)
+    first, named = sources
+    naming.notes.append(
+        f"column {column}: a field of the classes that {named} names, {listed(names)}: numbers in {first} "
+        "stand for these"
+    )
 
 
 def _names(told: Told | None) -> Names | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._arguments import text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
+from ..schema import listed
 from ._cells import cell
 from ._files import are_files, open_files, open_split
 from ._rows import PIECE, Rows, chunks, numbered
@@ -126,6 +127,33 @@ class _Subset:
         return self._get(int(self._indices[row]))
 
 
+def _leaves(dataset: Any) -> Iterator[Any]:
+    """The datasets that parts and concatenations of torch's are made of."""
+    kind = type(dataset).__name__
+    if kind == "Subset" and hasattr(dataset, "dataset"):
+        yield from _leaves(dataset.dataset)
+    elif kind in ("ConcatDataset", "ChainDataset") and _is_of(dataset, "torch"):
+        for one in dataset.datasets:
+            yield from _leaves(one)
+    else:
+        yield dataset
+
+
+def _own_class_names(dataset: Any) -> dict[str, tuple[str, ...]]:
+    """Of one dataset, by column."""
+    if _is_of(dataset, "datasets") and getattr(dataset, "features", None) is not None:
+        from ._features import told_of_features
+
+        if getattr(dataset, "format", {}).get("type") == "custom":
+            return {}
+        told = told_of_features(dataset.features.to_dict())
+        return {column: of.classes for column, of in told.items() if of.classes}
+    names = getattr(dataset, "classes", None)
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        return {}
+    return {"label": tuple(names)} if len(set(names)) == len(names) else {}
+
+
 def _getter(dataset: Any) -> Callable[[int], Any]:
     """What makes a row of a dataset."""
     if type(dataset).__name__ == "Subset" and _is_of(dataset, "torch"):
@@ -138,18 +166,31 @@ def _getter(dataset: Any) -> Callable[[int], Any]:
     return get
 
 
-def _class_names(dataset: Any) -> Mapping[str, Told]:
-    """Those that a dataset of torchvision's kind tells."""
-    while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
-        dataset = dataset.dataset
-    names = getattr(dataset, "classes", None)
-    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
-        return {}
-    return {"label": Told(classes=tuple(names))} if len(set(names)) == len(names) else {}
+def _class_names(dataset: Any, wishes: Wishes) -> Mapping[str, Told]:
+    """Those that datasets of torchvision's kind tell, or of Hugging Face that torch's hold: concatenated ones
+    tell the same."""
+    each = [_own_class_names(leaf) for leaf in _leaves(dataset)]
+    found = {}
+    for column in dict.fromkeys(column for names in each for column in names):
+        of_all = list(dict.fromkeys(names.get(column) for names in each))
+        if len(of_all) == 1:
+            found[column] = Told(classes=of_all[0])
+        elif wishes.wants(column) and column not in wishes.classes:
+            told = " and ".join(listed(names) if names else "none" for names in of_all[:2])
+            raise InvalidError(
+                f"source: its datasets name the classes of column {column} differently, {told}: number them "
+                f"alike, or, where they are, name them, classes={{{column!r}: [...]}}"
+            )
+    return found
 
 
 def _dataset(
-    split: str, dataset: Any, named: Callable[[Callable[[int], Any]], Rows], workers: int, stack: ExitStack
+    split: str,
+    dataset: Any,
+    named: Callable[[Callable[[int], Any]], Rows],
+    told: Mapping[str, Told],
+    workers: int,
+    stack: ExitStack,
 ) -> Part:
     rows, count = named(_getter(dataset)), len(dataset)
 
@@ -160,12 +201,12 @@ def _dataset(
         stack.callback(made.close)
         return chunks(made)
 
-    return Part(split, read, _class_names(dataset), count)
+    return Part(split, read, told, count)
 
 
-def _iterable(split: str, rows: Iterable[Any], named: Rows) -> Part:
+def _iterable(split: str, rows: Iterable[Any], named: Rows, told: Mapping[str, Told]) -> Part:
     again = iter(rows) is not rows
-    return Part(split, lambda: chunks(numbered(rows, named.named)), _class_names(rows), again=again)
+    return Part(split, lambda: chunks(numbered(rows, named.named)), told, again=again)
 
 
 # ------------------------------------------------------------------------------------------------ opening
@@ -236,12 +277,14 @@ class Opener:
             raise wrong_type("source", _WANTED, source)
         if hasattr(source, "__len__") and hasattr(source, "__getitem__"):
             kind = "torch" if "torch" in sys.modules and _is_of(source, "torch") else "rows"
-            return kind, _dataset(split, source, self._rows, self._workers, self._stack)
+            told = _class_names(source, self._wishes)
+            return kind, _dataset(split, source, self._rows, told, self._workers, self._stack)
         if self._workers:
             raise InvalidError(
                 "workers need a dataset with __getitem__ and __len__; this one can only be iterated over"
             )
-        return "rows", _iterable(split, source, self._rows(lambda row: row))
+        told = _class_names(source, self._wishes)
+        return "rows", _iterable(split, source, self._rows(lambda row: row), told)
 
     def _rows(self, get: Callable[[int], Any]) -> Rows:
         return Rows(get, self._names, self._wishes.whole)
