@@ -65,3 +65,34 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     assert types_of(whole) == {"a.b": "i64", "a": "utf8[-1]"}
     with pytest.raises(apldata.SourceError, match=r"row 0: two columns are called '1'"):
         made([{1: 5, "1": 6}], tmp_path / "c")
+
+
+def test_splits_that_hugging_face_names(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    named = {datasets.Split.TEST: [{"x": 2}], datasets.Split.TRAIN: [{"x": 1}]}
+    assert list(made(named, tmp_path / "a").splits) == ["train", "test"]
+    assert list(made(named, tmp_path / "b", split=datasets.Split.TEST).splits) == ["test"]
+    both = [datasets.Split.TEST, "train"]
+    assert list(made(named, tmp_path / "c", split=both).splits) == ["test", "train"]
+
+
+def test_columns_alone_have_no_name(tmp_path: Path) -> None:
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    for column, kind in (
+        (pa.array([1]), "Int64Array"),
+        (pa.chunked_array([[1]]), "ChunkedArray"),
+        (pl.Series("x", [1]), "Series"),
+    ):
+        for source in (column, {"train": column}):
+            with pytest.raises(apldata.InvalidError, match=f"source: a {kind} is one column: give a table"):
+                made(source, tmp_path / "a")
+    assert types_of(made(pa.chunked_array([[{"x": 1}]]), tmp_path / "b")) == {"x": "i64"}
+    assert types_of(made(pl.Series("s", [{"x": 1}]), tmp_path / "c")) == {"x": "i64"}
+
+
+def test_types_that_first_rows_do_not_tell(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    streamed = datasets.IterableDataset.from_generator(lambda: ({"z": [n] * n} for n in range(300)))
+    with pytest.raises(apldata.SourceError, match=r"later rows have columns or types that its first do not"):
+        made(streamed, tmp_path / "a")
+    assert made(({"z": [n] * n} for n in range(3)), tmp_path / "b")[2]["z"].tolist() == [2, 2]

@@ -21,7 +21,7 @@ from ._appending import Appender, Rules
 from ._choosing import Asked, Classes, Fields, Types, asked, check_names, choose
 from ._classes import OneNaming, one_naming
 from ._making import Maker
-from ._sources import Opener
+from ._sources import Opener, split_named
 from ._told import Chunk, Part, Source, Told, Wishes, rows_of, size_of
 
 _FIRST_ROWS, _FIRST_BYTES = 256, 32 << 20  # what types are found from
@@ -55,10 +55,12 @@ def _chosen_parts(source: Source, split: str | Iterable[str] | None) -> list[Par
     """The splits that are wanted; a source without splits has one, of the name that is asked for."""
     if split is None:
         return source.parts
+    split = split_named(split)
     if isinstance(split, str) and len(source.parts) == 1:
         source.parts[0].split = text("split", split)
         return source.parts
-    wanted = [text("split", split)] if isinstance(split, str) else names("split", split) or []
+    several = map(split_named, split) if isinstance(split, (list, tuple)) else split
+    wanted = [text("split", split)] if isinstance(split, str) else names("split", several) or []
     known = {part.split: part for part in source.parts}
     for name in wanted:
         if name not in known:

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from .._arguments import brief
+from .._errors import SourceError
 from ._features import told_of_features
 from ._tables import chunks, pieces, rows_at_once, told_of_schema
 from ._told import Part, Told, Wishes
 
 
 def _batches(dataset: Any, step: int) -> Iterator[Any]:
-    for table in dataset.with_format("arrow").iter(step):
-        yield from pieces(table)
+    try:
+        for table in dataset.with_format("arrow").iter(step):
+            yield from pieces(table)
+    except pa.ArrowInvalid as error:
+        if "Schema at index" not in str(error):
+            raise
+        raise SourceError(
+            "later rows have columns or types that its first do not tell, such as lists, of which the first "
+            "is empty: give the dataset its features, or convert what makes its rows: "
+            f"{brief(str(error), 200)}"
+        ) from None
 
 
 def _told(dataset: Any, wishes: Wishes) -> dict[str, Told]:

@@ -212,6 +212,25 @@ def _iterable(split: str, rows: Iterable[Any], named: Rows, told: Mapping[str, T
 # ------------------------------------------------------------------------------------------------ opening
 
 
+def split_named(split: Any) -> Any:
+    """A split's name, where an object of Hugging Face's library stands for it: datasets.Split.TRAIN."""
+    return str(split) if _is_of(split, "datasets") else split
+
+
+def _refuse_columns(source: Any) -> None:
+    """A column alone of polars or Arrow, but for one of structs, has no name to give the field."""
+    if str(getattr(source, "type", getattr(source, "dtype", ""))).lower().startswith("struct"):
+        return
+    of_arrow = _is_of(source, "pyarrow") and hasattr(source, "null_count")
+    of_polars = _is_of(source, "polars") and hasattr(source, "to_frame")
+    if of_arrow or of_polars:
+        table = "pyarrow.table" if of_arrow else "polars.DataFrame"
+        kind = type(source).__name__
+        raise InvalidTypeError(
+            f"source: a {kind} is one column: give a table, {table}({{'name': column}}), for each split"
+        )
+
+
 class Opener:
     """Opens sources.
 
@@ -232,6 +251,7 @@ class Opener:
             if not all(map(_is_column, source.values())) or (source and all(map(are_files, source.values()))):
                 return self._splits(source)
             _refuse_splits(source)
+        _refuse_columns(source)
         name = type(source).__name__
         if _is_of(source, "pyarrow"):
             from ._tables import open_tables
@@ -249,7 +269,8 @@ class Opener:
 
     def _splits(self, sources: Mapping[str, Any]) -> Source:
         parts, formats, size = [], set(), 0
-        for split, source in sources.items():
+        for given, source in sources.items():
+            split = split_named(given)
             if are_files(source):
                 opened = open_split(text("a split", split), source, self._wishes)
                 format, part, size = opened.format, opened.parts[0], size + opened.bytes
@@ -268,6 +289,7 @@ class Opener:
         if isinstance(source, np.ndarray) and source.dtype.names:
             return "arrays", _arrays(split, {name: source[name] for name in source.dtype.names})
         _refuse_batches(source)
+        _refuse_columns(source)
         known = self._known(split, source)
         if known is not None:
             return known
