@@ -84,6 +84,22 @@ def test_the_middle_is_rounded_as_there(store: apldata.Store, images: np.ndarray
         assert np.array_equal(epoch(store, apldata.CenterCrop((height, 56 - height))), expected)
 
 
+@pytest.mark.parametrize("size", [(31, 32), (32, 31), (29, 30), (30, 30)])
+@pytest.mark.parametrize("library", ["torchvision", "albumentations"])
+def test_a_flip_before_the_middle_is_done_before(
+    store: apldata.Store, images: np.ndarray, size: tuple[int, int], library: str
+) -> None:
+    if library == "torchvision":
+        steps: Any = [v2.RandomHorizontalFlip(1), v2.RandomVerticalFlip(1), v2.CenterCrop(size)]
+        expected = v2.Compose(steps)(torch.from_numpy(images)).numpy()
+    else:
+        a = pytest.importorskip("albumentations")
+        steps = a.Compose([a.HorizontalFlip(p=1), a.VerticalFlip(p=1), a.CenterCrop(*size)])
+        expected = np.stack([steps(image=x.transpose(1, 2, 0))["image"].transpose(2, 0, 1) for x in images])
+    assert np.array_equal(epoch(store, steps), expected)
+    assert isinstance(resolved(steps, store.schema)[-1], Wrapped) == (size != (30, 30))
+
+
 @pytest.mark.parametrize(
     "steps",
     [

@@ -191,4 +191,7 @@ class Geometry(State):
             rest = [side - crop for side, crop in zip(self._image.shape[-2:], size, strict=True)]
             if hasattr(step, "height") and any(side % 4 == 3 for side in rest):
                 return False  # Albumentations rounds the middle down
+            flips = "vertical_flip_p", "flip"
+            if any(side % 2 and key in self._settings for side, key in zip(rest, flips, strict=True)):
+                return False  # C flips after the crop: the middle would be a pixel to the side
         return self._crop(size, lambda names: CenterCrop(size, field=names))
