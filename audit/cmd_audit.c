@@ -145,12 +145,13 @@ static int report_audit(struct audit_job *job, const struct audit_result *result
 /* Most messages of the library name the store already. */
 static int failed_with(const struct audit_job *job, const apl_error *err)
 {
-    bool named = strncmp(err->message, job->path, strlen(job->path)) == 0;
+    const char *path = shown_db(job->path);
+    bool named = strncmp(err->message, path, strlen(path)) == 0;
     size_t count;
     char *const *with = reader_args_items(&job->args, "with", &count);
     for (size_t i = 0; i < count; i++)
         named |= strncmp(err->message, with[i], strcspn(with[i], ":=")) == 0;
-    return named ? failed("%s", err->message) : failed("%s: %s", shown(job->path), err->message);
+    return named ? failed("%s", err->message) : failed("%s: %s", path, err->message);
 }
 
 static int audit(struct audit_job *job)

@@ -143,7 +143,7 @@ static int write_page(const struct audit_job *job, const struct trials *trials)
     char text[200];
     json_t *document = trials_json(trials);
     verdict(trials, text, sizeof text);
-    json_object_update_new(document, json_pack("{s:o, s:s, s:s, s:s, s:o}", "db", json_text(job->path),
+    json_object_update_new(document, json_pack("{s:o, s:s, s:s, s:s, s:o}", "db", json_db(job->path),
                                                "heading", "Does the audit find wrong orders?", "kind",
                                                trials->as_due == trials->count ? "good" : "wrong", "verdict",
                                                text, "introduction", introduction(job)));

@@ -66,7 +66,7 @@ json_t *audit_json(const struct audit_job *job, const struct audit_result *r)
 {
     const struct audit_sample *s = &job->sample;
     json_t *object = json_pack("{s:b, s:o, s:f, s:f}", "ok", audit_rejections(r) == 0, "db",
-                               json_text(job->path), "level", job->level, "seconds", r->seconds);
+                               json_db(job->path), "level", job->level, "seconds", r->seconds);
     if (object && r->has_order)
         json_object_update_new(object, json_pack("{s:b, s:I, s:I, s:I, s:o}", "judged_as_uniform", r->uniform,
                                                  "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,

@@ -277,7 +277,7 @@ static int print_windows(const struct windows *w)
 int audit_print(const struct audit_job *job, const struct audit_result *r)
 {
     char verdict[AUDIT_VERDICT];
-    printf("%s, %s\n%s", shown(job->path), duration_text(r->seconds), r->has_order ? "\n" : "");
+    printf("%s, %s\n%s", shown_db(job->path), duration_text(r->seconds), r->has_order ? "\n" : "");
     if (r->has_order)
         print_order(job, r);
     if (r->windows.count > 0 && print_windows(&r->windows))

@@ -176,7 +176,7 @@ static void print_end(const struct check_job *job, const struct check_report *r)
 static int print_report(const struct check_job *job, const struct check_report *r)
 {
     int status = 0;
-    printf("%s, %s\n", shown(job->path), duration_text(job->seconds));
+    printf("%s, %s\n", shown_db(job->path), duration_text(job->seconds));
     for (unsigned i = 0; i < r->splits.count; i++)
         print_split(&r->splits.splits[i], job->verbose);
     if (r->splits.unusable)
@@ -273,7 +273,7 @@ static int print_report_json(const struct check_job *job, const struct check_rep
         near = json_integer((json_int_t)job->options.near);
     json_t *level = job->options.statistics ? json_real(job->options.level) : json_null();
     return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i}", "ok",
-                                status == EXIT_SUCCESS, "db", json_text(job->path), "wrong",
+                                status == EXIT_SUCCESS, "db", json_db(job->path), "wrong",
                                 (int)check_failures(r), "level", level, "seconds", job->seconds, "near_bits",
                                 near, "splits", splits, "balances", balances, "pairs", pairs, "repeated",
                                 repeats_json(&r->repeats), "unlisted_pairs_that_share", json_count(r->more),
@@ -286,8 +286,9 @@ static int print_report_json(const struct check_job *job, const struct check_rep
 
 static int failed_with(const struct check_job *job, const apl_error *err)
 {
-    failed("%s%s%s", strstr(err->message, job->path) ? "" : shown(job->path),
-           strstr(err->message, job->path) ? "" : ": ", err->message);
+    const char *path = shown_db(job->path);
+    bool named = strstr(err->message, path) != NULL;
+    failed("%s%s%s", named ? "" : path, named ? "" : ": ", err->message);
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 

@@ -65,15 +65,32 @@ static unsigned long long resident_bytes(void)
     return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-/* The command line, its arguments apart by blanks. */
+/* How much of an argument may be shown: the query of a URL may hold a secret. */
+static size_t without_query(const char *argument)
+{
+    const char *http = strstr(argument, "http://"), *https = strstr(argument, "https://");
+    const char *url = !http || (https && https < http) ? https : http;
+    return url ? (size_t)(url - argument) + strcspn(url, "?") : strlen(argument);
+}
+
+/* The beginning of the command line, its arguments apart by blanks. */
 static void tell_command(struct buffer *b)
 {
-    char text[256];
-    size_t n = read_proc("/proc/self/cmdline", text, sizeof text);
-    while (n > 0 && text[n - 1] == 0)
-        n--;
-    for (size_t i = 0; i < n; i++)
-        text[i] = text[i] && text[i] != '\n' ? text[i] : ' ';
+    char line[MOST_TOLD], text[256];
+    size_t size = read_proc("/proc/self/cmdline", line, sizeof line), n = 0;
+    while (size > 0 && line[size - 1] == 0)
+        size--;
+    for (size_t at = 0; at < size && n < sizeof text - 1; at += strlen(line + at) + 1) {
+        size_t take = without_query(line + at), room = sizeof text - 1 - n;
+        if (take > room)
+            take = room;
+        memcpy(text + n, line + at, take);
+        n += take;
+        text[n++] = ' ';
+    }
+    text[n > 0 ? n - 1 : 0] = 0;
+    for (char *c = text; *c; c++)
+        *c = *c == '\n' ? ' ' : *c;
     tell_text(b, "command", text);
 }
 

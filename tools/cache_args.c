@@ -25,7 +25,7 @@ int cache_take_directory(void *job, const char *directory)
     if (*directory == 0)
         return misuse("--cache: which directory?");
     if (strstr(directory, "://"))
-        return misuse("%s is a URL: a cache is a directory of this machine", shown(directory));
+        return misuse("%s is a URL: a cache is a directory of this machine", shown_db(directory));
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, stores[i]) < sizeof path &&
             stat(path, &st) == 0)

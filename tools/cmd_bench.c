@@ -162,7 +162,7 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
     const apl_split *first = apl_store_split(b->store, 0);
     const char *split = choice->options.split ? choice->options.split : first ? first->name : "";
     size_t batch = choice->options.batch_size ? choice->options.batch_size : 256;
-    printf("%s: %s of %s", shown(b->path), counted(r->epochs[0].records, "record"), shown(split));
+    printf("%s: %s of %s", shown_db(b->path), counted(r->epochs[0].records, "record"), shown(split));
     if (b->sources.mix_count)
         printf(" and %s", counted(b->sources.mix_count, "more store"));
     printf(" in batches of %s\n\n", count_text(batch));
@@ -295,7 +295,7 @@ static int finish(struct bench *b, int status, const apl_error *err)
     if (b->json && status)
         return print_json(json_failure(err), status);
     if (b->json)
-        return print_json(json_pack("{s:b, s:o, s:o, s:O}", "ok", 1, "db", json_text(b->path), "cores",
+        return print_json(json_pack("{s:b, s:o, s:o, s:O}", "ok", 1, "db", json_db(b->path), "cores",
                                     json_count((uint64_t)sysconf(_SC_NPROCESSORS_ONLN)), "rows", b->rows),
                           status);
     int printed = table_print(&b->table);

@@ -60,9 +60,10 @@ static int find_fields(struct writer *w)
     bool coarse = add_field(w, "coarse_label", 1);
     bool fit = coarse ? add_field(w, "fine_label", 1) : add_field(w, "label", 1);
     if (!fit || !add_field(w, "image", 3072))
-        return failed("%s: holds no CIFAR records; --format npy or raw takes any store", shown(w->x->path));
+        return failed("%s: holds no CIFAR records; --format npy or raw takes any store",
+                      shown_db(w->x->path));
     if (w->x->info->shuffled && !find_position(w))
-        return failed("%s: is shuffled, and no field has the original order", shown(w->x->path));
+        return failed("%s: is shuffled, and no field has the original order", shown_db(w->x->path));
     w->all_fields = w->all_fields ? w->all_fields : w->row_fields;
     return 0;
 }
@@ -76,7 +77,8 @@ static int add_member(struct writer *w, const apl_member *m, struct member_file 
     snprintf(name, sizeof name, "%s%s", m->name, has_suffix ? "" : ".bin");
     *to = (struct member_file){.first = m->first, .count = m->count};
     if (m->first > w->x->info->records || m->count > w->x->info->records - m->first)
-        return failed("%s: member '%s' has records that the store lacks", shown(w->x->path), shown(m->name));
+        return failed("%s: member '%s' has records that the store lacks", shown_db(w->x->path),
+                      shown(m->name));
     to->file = outset_add(&w->x->out, name);
     return to->file < 0 ? EXIT_FAILURE : 0;
 }
@@ -105,7 +107,7 @@ static int write_names(struct writer *w, unsigned field, const char *name, const
     int status = file < 0 ? EXIT_FAILURE : 0;
     for (uint64_t c = 0; c < f->class_count && !status; c++) {
         if (strchr(f->classes[c], '\n'))
-            return failed("%s: class name '%s' has more than one line", shown(w->x->path),
+            return failed("%s: class name '%s' has more than one line", shown_db(w->x->path),
                           shown(f->classes[c]));
         status = outset_write(&w->x->out, file, f->classes[c], strlen(f->classes[c]));
         if (!status)
@@ -164,13 +166,13 @@ static int write_run(struct writer *w, const apl_batch *batch, size_t *row)
     uint64_t position = position_of(w, batch, *row);
     const struct member_file *m = member_of(w, position);
     if (!m)
-        return failed("%s: record %llu belongs to no member", shown(w->x->path),
+        return failed("%s: record %llu belongs to no member", shown_db(w->x->path),
                       (unsigned long long)apl_batch_ids(batch)[*row]);
     size_t n = 0;
     while (*row < apl_batch_rows(batch) && n < w->run_capacity && position + n - m->first < m->count &&
            position_of(w, batch, *row) == position + n) {
         if (!mark_seen(w, position + n))
-            return failed("%s: two records have the source position %llu", shown(w->x->path),
+            return failed("%s: two records have the source position %llu", shown_db(w->x->path),
                           (unsigned long long)(position + n));
         fill_row(w, batch, (*row)++, w->run + n++ * w->row_bytes);
     }
@@ -195,7 +197,7 @@ static int write_members(struct writer *w)
         return failed("out of memory");
     int status = export_each(w->x, 0, w->x->info->records, w->fields, w->all_fields, write_rows, w);
     if (!status && w->rows != w->x->info->records)
-        return failed("%s: some source positions have no record", shown(w->x->path));
+        return failed("%s: some source positions have no record", shown_db(w->x->path));
     return status;
 }
 

@@ -43,7 +43,7 @@ int export_fields(const struct export *x, bool positions, unsigned fields[APL_MA
     for (unsigned i = 0; i < x->field_count; i++) {
         int field = apl_store_find_field(x->store, x->field_names[i]);
         if (field < 0)
-            return failed("%s: no field '%s'", shown(x->path), shown(x->field_names[i]));
+            return failed("%s: no field '%s'", shown_db(x->path), shown(x->field_names[i]));
         wanted[field] = true;
     }
     *count = 0;

@@ -45,7 +45,7 @@ static int find_image(struct tree *t)
     if (t->x->field_count) {
         t->image = apl_store_find_field(t->x->store, t->x->field_names[0]);
         if (t->image < 0)
-            return failed("%s: no field '%s'", shown(t->x->path), shown(t->x->field_names[0]));
+            return failed("%s: no field '%s'", shown_db(t->x->path), shown(t->x->field_names[0]));
         best = rank_of(field_of(t, t->image));
     }
     for (unsigned i = 0; i < t->x->info->fields && !t->x->field_count; i++) {
@@ -58,9 +58,9 @@ static int find_image(struct tree *t)
     if (best > 0)
         return 0;
     if (t->image < 0)
-        return failed("%s: has neither images nor files, which folders are made of", shown(t->x->path));
-    return failed("%s: field %s holds neither images nor files, which folders are made of", shown(t->x->path),
-                  shown(field_of(t, t->image)->name));
+        return failed("%s: has neither images nor files, which folders are made of", shown_db(t->x->path));
+    return failed("%s: field %s holds neither images nor files, which folders are made of",
+                  shown_db(t->x->path), shown(field_of(t, t->image)->name));
 }
 
 static bool is_whole_scalar(const apl_field *field)
@@ -73,10 +73,10 @@ static int use_label(struct tree *t, const char *name)
 {
     t->label = apl_store_find_field(t->x->store, name);
     if (t->label < 0)
-        return failed("%s: no field '%s'", shown(t->x->path), shown(name));
+        return failed("%s: no field '%s'", shown_db(t->x->path), shown(name));
     if (!is_whole_scalar(field_of(t, t->label)))
         return failed("%s: the values of field %s are not classes: one whole number a record is needed",
-                      shown(t->x->path), shown(name));
+                      shown_db(t->x->path), shown(name));
     return 0;
 }
 
@@ -96,7 +96,7 @@ static int find_label(struct tree *t)
             continue;
         if (t->label >= 0)
             return failed("%s: fields %s and %s both have classes: --label says which are folders",
-                          shown(t->x->path), shown(field_of(t, t->label)->name),
+                          shown_db(t->x->path), shown(field_of(t, t->label)->name),
                           shown(field_of(t, (int)i)->name));
         t->label = (int)i;
     }
@@ -158,10 +158,10 @@ static void tell_of_classes(const struct tree *t)
     if (empty)
         note(
             "%s: class %s has no records, and so no folder: readers of folders number the others differently",
-            shown(t->x->path), shown(empty));
+            shown_db(t->x->path), shown(empty));
     else if (!sorted)
         note("%s: its classes are not sorted by name: readers of folders number them differently",
-             shown(t->x->path));
+             shown_db(t->x->path));
 }
 
 /* Fields beside the one that is written. */
@@ -179,7 +179,7 @@ static void tell_of_fields(const struct tree *t)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", shown(f->name));
     }
     if (*names)
-        note("%s: folders have no place for other fields: %s%s", shown(t->x->path), names,
+        note("%s: folders have no place for other fields: %s%s", shown_db(t->x->path), names,
              used < sizeof names ? "" : "...");
 }
 
@@ -267,7 +267,7 @@ static int write_png(struct tree *t, const struct value *v, uint64_t id, const c
     struct image image;
     const char *why = image_make(&image, field_of(t, t->image), v, 1, 1);
     if (why)
-        return failed("%s: record %llu cannot be written as an image: %s", shown(t->x->path),
+        return failed("%s: record %llu cannot be written as an image: %s", shown_db(t->x->path),
                       (unsigned long long)id, why);
     struct bytes png = image_png(&image);
     image_free(&image);
@@ -291,10 +291,11 @@ static int write_record(struct tree *t, const apl_batch *batch, size_t row)
     if (t->path >= 0)
         path = value_of(apl_batch_column(batch, (unsigned)t->path), row, rows);
     if (!make_name(t, class, t->path >= 0 ? &path : NULL, id))
-        return failed(
-            "%s: record %llu: '%s' cannot be the path of a file%s", shown(t->x->path), (unsigned long long)id,
-            t->path >= 0 ? shown_bytes(path.data, path.bytes) : shown(class ? class : t->split->name),
-            t->path >= 0 ? "; --names id numbers the files" : "");
+        return failed("%s: record %llu: '%s' cannot be the path of a file%s", shown_db(t->x->path),
+                      (unsigned long long)id,
+                      t->path >= 0 ? shown_bytes(path.data, path.bytes)
+                                   : shown(class ? class : t->split->name),
+                      t->path >= 0 ? "; --names id numbers the files" : "");
     if (!field_of(t, t->image)->media)
         return write_png(t, &v, id, twice);
     return outset_put(&t->x->out, t->name, v.data, v.bytes, twice);

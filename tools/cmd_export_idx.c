@@ -76,7 +76,7 @@ static int write_header(struct idx *idx, const apl_field *f, uint64_t records)
 {
     uint8_t header[4 + 4 * (1 + APL_MAX_DIMS)] = {0, 0, type_of(f->dtype)->code, (uint8_t)(1 + f->ndim)};
     if (records > UINT32_MAX)
-        return failed("%s: has more records than IDX can count", shown(idx->x->path));
+        return failed("%s: has more records than IDX can count", shown_db(idx->x->path));
     put_number(header + 4, records);
     for (unsigned d = 0; d < f->ndim; d++)
         put_number(header + 8 + (size_t)4 * d, (uint64_t)f->shape[d]); /* of at most APL_MAX_VALUE bytes */
@@ -110,9 +110,9 @@ static int choose(struct export *x, unsigned *fields, unsigned *count)
             fields[n++] = fields[i];
         else if (f->role != APL_NAME || x->field_count)
             return failed("%s: IDX cannot hold field %s, of type %s; --field says what to write",
-                          shown(x->path), shown(f->name), type_text(f));
+                          shown_db(x->path), shown(f->name), type_text(f));
         else if (!x->quiet)
-            note("%s: IDX cannot hold field %s, of type %s", shown(x->path), shown(f->name), type_text(f));
+            note("%s: IDX cannot hold field %s, of type %s", shown_db(x->path), shown(f->name), type_text(f));
     }
     *count = n;
     return status;

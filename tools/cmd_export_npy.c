@@ -135,7 +135,7 @@ static int write_array(struct export *x, const apl_split *split, unsigned field)
     if (f->dtype != APL_UTF8 && !f->value_bytes)
         return failed("%s: the shape of field '%s' varies, which npy cannot hold; --format raw can, "
                       "and --field leaves it out",
-                      shown(x->path), shown(f->name));
+                      shown_db(x->path), shown(f->name));
     snprintf(name, sizeof name, "%s_%s.npy", split->name, f->name);
     a.file = outset_add(&x->out, name);
     if (a.file < 0)

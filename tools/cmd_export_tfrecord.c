@@ -45,7 +45,7 @@ static int describe_tf_part(struct tf_export *t, unsigned i)
         return 0;
     snprintf(p->shape, sizeof p->shape, "%s" SHAPE, p->field->name);
     if (strlen(p->shape) > APL_MAX_NAME || apl_store_find_field(t->x->store, p->shape) >= 0)
-        return failed("%s: field '%s' needs a feature '%s' for its shape, %s", shown(t->x->path),
+        return failed("%s: field '%s' needs a feature '%s' for its shape, %s", shown_db(t->x->path),
                       shown(p->field->name), shown(p->shape),
                       strlen(p->shape) > APL_MAX_NAME ? "whose name is too long"
                                                       : "but another field has that name");
@@ -63,7 +63,7 @@ static int describe_parts(struct tf_export *t)
     if (!status && features > APL_MAX_FIELDS)
         status = failed(
             "%s: with those for shapes there would be %u features, more than %d; --field leaves some out",
-            shown(t->x->path), features, APL_MAX_FIELDS);
+            shown_db(t->x->path), features, APL_MAX_FIELDS);
     return status;
 }
 
@@ -79,7 +79,7 @@ static int add_features(struct tf_export *t, const struct tf_part *p, const apl_
     if (p->list == TFRECORD_INTS && !tfrecord_fits(&v))
         return failed("%s: record %llu: field '%s' has a number above 9223372036854775807, the most that "
                       "TFRecord can hold",
-                      shown(t->x->path), (unsigned long long)apl_batch_ids(batch)[row],
+                      shown_db(t->x->path), (unsigned long long)apl_batch_ids(batch)[row],
                       shown(p->field->name));
     tfrecord_add(&t->record, p->field->name, p->list, &v);
     if (p->shape[0])
@@ -94,7 +94,7 @@ static int write_example(struct tf_export *t, uint64_t id)
         return failed("out of memory");
     size_t size = tfrecord_frame(&t->record, head, tail);
     if (size - 12 + t->record.size > TFRECORD_MAX)
-        return failed("%s: record %llu has more than the %u MiB of a TFRecord", shown(t->x->path),
+        return failed("%s: record %llu has more than the %u MiB of a TFRecord", shown_db(t->x->path),
                       (unsigned long long)id, TFRECORD_MAX >> 20);
     int status = outset_write(&t->x->out, t->file, head, size);
     if (!status)
@@ -129,7 +129,7 @@ static int write_tf_split(struct tf_export *t, const apl_split *split, json_t *s
         return 0;
     if (split->name[0] == '.')
         return failed("%s: split '%s' cannot be a file's name: files whose names begin with a dot are hidden",
-                      shown(t->x->path), shown(split->name));
+                      shown_db(t->x->path), shown(split->name));
     t->file = outset_add(&t->x->out, name);
     if (t->file < 0)
         return EXIT_FAILURE;

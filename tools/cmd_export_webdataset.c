@@ -166,7 +166,7 @@ static int png_bytes(const struct tars *t, struct part *p, const struct value *v
     struct image image;
     const char *why = image_make(&image, p->field, v, 1, 1);
     if (why)
-        return failed("%s: record %llu cannot be written as an image: %s", shown(t->x->path),
+        return failed("%s: record %llu cannot be written as an image: %s", shown_db(t->x->path),
                       (unsigned long long)id, why);
     p->bytes = image_png(&image);
     image_free(&image);
@@ -298,8 +298,9 @@ static int take_key(struct tars *t, const struct part *p, uint64_t id)
     memcpy(t->key, p->bytes.data, length);
     t->key[length] = 0;
     if (!is_key(t->key, p->bytes.size) || strcmp(t->key, t->last) == 0)
-        return failed("%s: record %llu: '%s' cannot be its key%s", shown(t->x->path), (unsigned long long)id,
-                      shown(t->key), strcmp(t->key, t->last) == 0 ? ": the record before has it too" : "");
+        return failed("%s: record %llu: '%s' cannot be its key%s", shown_db(t->x->path),
+                      (unsigned long long)id, shown(t->key),
+                      strcmp(t->key, t->last) == 0 ? ": the record before has it too" : "");
     return 0;
 }
 

@@ -65,7 +65,7 @@ static int check_overlaps(const struct job *job)
             seen[part->ids[i] / 8] |= bit;
         }
         if (shared)
-            failed("%s: the split %s shares %s records with those before it", shown(job->path),
+            failed("%s: the split %s shares %s records with those before it", shown_db(job->path),
                    shown(part->split), count_text(shared));
     }
     free(seen);
@@ -76,12 +76,12 @@ static int check_overlaps(const struct job *job)
 static int has_no_records(const struct job *job)
 {
     if (job->in_splits > 0)
-        return failed("%s: no record is like that", shown(job->path));
+        return failed("%s: no record is like that", shown_db(job->path));
     return job->part_count == 1
                ? failed("%s: the split %s is empty, and there are no stores without records",
-                        shown(job->path), shown(job->parts[0].split))
+                        shown_db(job->path), shown(job->parts[0].split))
                : failed("%s: all of the splits are empty, and there are no stores without records",
-                        shown(job->path));
+                        shown_db(job->path));
 }
 
 /* Readers take the first split of a store unless told otherwise. */
@@ -124,7 +124,7 @@ static int find_fields(struct job *job, struct copy_source *source)
     for (unsigned i = 0; i < job->field_count; i++) {
         int field = apl_store_find_field(job->store, job->fields[i]);
         if (field < 0)
-            return failed("%s: no field '%s'", shown(job->path), shown(job->fields[i]));
+            return failed("%s: no field '%s'", shown_db(job->path), shown(job->fields[i]));
         wanted[field] = true;
     }
     for (unsigned i = 0; i < apl_store_info(job->store)->fields; i++) {
@@ -134,7 +134,7 @@ static int find_fields(struct job *job, struct copy_source *source)
         source->fields[job->copy.count] = i;
         job->copy.fields[job->copy.count++] = (struct copy_field){.like = f, .dtype = f->dtype};
     }
-    return job->copy.count ? 0 : failed("%s: positions alone do not make records", shown(job->path));
+    return job->copy.count ? 0 : failed("%s: positions alone do not make records", shown_db(job->path));
 }
 
 /* ------------------------------------------------------------------------------------------------ the whole */

@@ -109,9 +109,10 @@ static int use_named(struct job *job, const apl_store *store)
 {
     job->field = apl_store_find_field(store, job->field_name);
     if (job->field < 0)
-        return failed("%s: no field '%s'", shown(job->path), shown(job->field_name));
+        return failed("%s: no field '%s'", shown_db(job->path), shown(job->field_name));
     if (job->format == FILE_KEPT && !apl_store_field(store, (unsigned)job->field)->media)
-        return failed("%s: the values of field %s are not files", shown(job->path), shown(job->field_name));
+        return failed("%s: the values of field %s are not files", shown_db(job->path),
+                      shown(job->field_name));
     return 0;
 }
 
@@ -134,9 +135,9 @@ static int refuse_pixels(const struct job *job, const apl_store *store)
         const apl_field *field = apl_store_field(store, i);
         if (field->media && strncmp(field->media, "image/", 6) == 0)
             return failed("%s: the images of field %s are %s files: -o with their suffix writes one as it is",
-                          shown(job->path), shown(field->name), shown(field->media));
+                          shown_db(job->path), shown(field->name), shown(field->media));
     }
-    return failed("%s: no field is an image", shown(job->path));
+    return failed("%s: no field is an image", shown_db(job->path));
 }
 
 /* Which field to write. */
@@ -150,7 +151,8 @@ static int pick_field(struct job *job, const apl_store *store)
         const apl_field *field = kept_field(job, store);
         job->field = field ? apl_store_find_field(store, field->name) : -1;
         return field ? 0
-                     : failed("%s: no field holds files, or several do: --field names one", shown(job->path));
+                     : failed("%s: no field holds files, or several do: --field names one",
+                              shown_db(job->path));
     }
     if (job->format == LISTING)
         return 0;
@@ -192,7 +194,7 @@ static int make_image(const struct job *job, const apl_store *store, const apl_b
         why = "PPM takes grey or RGB of 8 bits; --format png takes it";
     }
     if (why)
-        return failed("%s: cannot write it as an image: %s", shown(job->path), why);
+        return failed("%s: cannot write it as an image: %s", shown_db(job->path), why);
     *out = job->format == PNG ? image_png(&image) : image_ppm(&image);
     image_free(&image);
     return 0;

@@ -173,14 +173,13 @@ static json_t *store_json(const char *path, apl_store *store, const apl_split_li
 {
     const apl_info *info = apl_store_info(store);
     json_t *source = info->has_source_digest ? json_digest(info->source_digest) : json_null();
-    json_t *head =
-        json_pack("{s:b, s:o, s:[i,i], s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ok", 1, "db",
-                  json_text(path), "format_version", (int)info->format_major, (int)info->format_minor, "tool",
-                  json_text(info->tool), "records", json_count(info->records), "blocks",
-                  json_count(info->blocks), "block_records", json_count(info->block_records), "raw_bytes",
-                  json_count(info->raw_bytes), "file_bytes", json_count(info->file_bytes), "source_format",
-                  json_text(info->source_format), "source_sha256", source, "content_sha256",
-                  json_digest(info->content_digest), "shuffle_seed", seed_json(info));
+    json_t *head = json_pack(
+        "{s:b, s:o, s:[i,i], s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ok", 1, "db", json_db(path),
+        "format_version", (int)info->format_major, (int)info->format_minor, "tool", json_text(info->tool),
+        "records", json_count(info->records), "blocks", json_count(info->blocks), "block_records",
+        json_count(info->block_records), "raw_bytes", json_count(info->raw_bytes), "file_bytes",
+        json_count(info->file_bytes), "source_format", json_text(info->source_format), "source_sha256",
+        source, "content_sha256", json_digest(info->content_digest), "shuffle_seed", seed_json(info));
     json_t *lists = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "skipped_count", json_count(info->skipped), "skipped",
         skipped_json(store), "fields", list_json(store, info->fields, field_json), "splits",

@@ -159,7 +159,7 @@ static int show(struct job *job)
         return failed("%s", err.message);
     job->field = job->field_name ? apl_store_find_field(job->store, job->field_name) : -1;
     if (job->field_name && job->field < 0)
-        status = failed("%s: no field '%s'", shown(job->path), shown(job->field_name));
+        status = failed("%s: no field '%s'", shown_db(job->path), shown(job->field_name));
     for (unsigned i = 0; i < apl_store_info(job->store)->fields; i++)
         job->drawable += image_is_readable(apl_store_field(job->store, i));
     for (size_t from = 0; from < job->count && !status; from += SOME)

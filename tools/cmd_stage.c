@@ -182,7 +182,7 @@ static int tell(const struct stage *s, double seconds)
     const apl_stats *t = &s->stats;
     if (s->json)
         return print_json(json_pack("{s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:f}", "ok", 1, "db",
-                                    json_text(s->path), "cache", json_text(s->directory), "complete",
+                                    json_db(s->path), "cache", json_text(s->directory), "complete",
                                     !s->filled, "records", json_count(s->before + s->records), "requests",
                                     json_count(t->requests), "fetched_bytes", json_count(t->bytes_fetched),
                                     "cached_bytes", json_count(t->bytes_cached), "damaged_parts",
@@ -190,7 +190,7 @@ static int tell(const struct stage *s, double seconds)
                           EXIT_SUCCESS);
     if (s->quiet)
         return EXIT_SUCCESS;
-    printf("%s: %s %s: %s fetched, %s already there, %s\n", shown(s->path),
+    printf("%s: %s %s: %s fetched, %s already there, %s\n", shown_db(s->path),
            s->filled ? "what the budget has room for is in" : "staged in", shown(s->directory),
            size_text(t->bytes_fetched), size_text(t->bytes_cached), duration_text(seconds));
     return EXIT_SUCCESS;

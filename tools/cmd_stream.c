@@ -128,14 +128,14 @@ static int pick_fields(struct stream *s, const apl_reader_options *asked)
     for (size_t i = 0; asked->fields && i < asked->field_count; i++) {
         int f = apl_store_find_field(s->store, asked->fields[i]);
         if (f < 0)
-            return failed("%s: no field '%s'", shown(s->path), shown(asked->fields[i]));
+            return failed("%s: no field '%s'", shown_db(s->path), shown(asked->fields[i]));
         if (!fits(apl_store_field(s->store, (unsigned)f)))
-            return failed("%s: field '%s' varies in shape: only fixed shapes can be streamed", shown(s->path),
-                          shown(asked->fields[i]));
+            return failed("%s: field '%s' varies in shape: only fixed shapes can be streamed",
+                          shown_db(s->path), shown(asked->fields[i]));
         if (!already(s, (unsigned)f))
             add_field(s, (unsigned)f);
     }
-    return s->count ? 0 : failed("%s: no field has a fixed shape", shown(s->path));
+    return s->count ? 0 : failed("%s: no field has a fixed shape", shown_db(s->path));
 }
 
 static int stream(struct stream *s)

@@ -160,7 +160,7 @@ static void print_findings(const struct job *job)
 {
     for (size_t i = 0; i < job->count; i++) {
         const struct finding *f = &job->findings[i];
-        printf("%s: %s: block %llu: %s; bad records: ", shown(job->path), shown(f->member),
+        printf("%s: %s: block %llu: %s; bad records: ", shown_db(job->path), shown(f->member),
                (unsigned long long)f->block, shown(f->message));
         if (f->range_count)
             print_ranges(f);
@@ -189,7 +189,7 @@ static int report_json(const struct job *job, const apl_error *err, double secon
     bool ok = err->status == APL_OK && job->split_status == EXIT_SUCCESS;
     json_t *object = err->status == APL_OK ? json_pack("{s:b}", "ok", ok) : json_failure(err);
     json_t *rest =
-        json_pack("{s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "db", json_text(job->path), "records",
+        json_pack("{s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "db", json_db(job->path), "records",
                   json_count(job->records), "blocks", json_count(job->blocks), "raw_bytes",
                   json_count(job->raw_bytes), "seconds", seconds, "bad_records", json_count(job->bad_records),
                   "bad_blocks", list, "named_splits", job->split_list);
@@ -216,11 +216,11 @@ static int report(const struct job *job, const apl_error *err, double seconds)
     if (err->status != APL_OK)
         return EXIT_FAILURE;
     if (!job->quiet)
-        print_line(0, "%s: %s in %s %s written, %s, %s", shown(job->path), counted(job->records, "record"),
+        print_line(0, "%s: %s in %s %s written, %s, %s", shown_db(job->path), counted(job->records, "record"),
                    counted(job->blocks, "block"), job->records == 1 ? "is as it was" : "are as they were",
                    duration_text(seconds), rate_text(job->raw_bytes, seconds));
     if (!job->quiet && job->splits && job->split_status == EXIT_SUCCESS)
-        printf("%s: %s split%s as the rule says\n", shown(job->path), count_text(job->splits),
+        printf("%s: %s split%s as the rule says\n", shown_db(job->path), count_text(job->splits),
                job->splits > 1 ? "s are" : " is");
     return job->split_status;
 }

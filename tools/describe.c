@@ -92,7 +92,7 @@ int describe_fields(const apl_store *store)
 static void describe_head(const char *path, const apl_store *store)
 {
     const apl_info *info = apl_store_info(store);
-    print_line(0, "%s: %s in %s of %s, %s -> %s (%s)\n", shown(path), counted(info->records, "record"),
+    print_line(0, "%s: %s in %s of %s, %s -> %s (%s)\n", shown_db(path), counted(info->records, "record"),
                counted(info->blocks, "block"), count_text(info->block_records), size_text(info->raw_bytes),
                size_text(info->file_bytes), ratio_text(info->file_bytes, info->raw_bytes));
     printf("source   %s\n", *info->source_format ? shown(info->source_format) : "unknown");

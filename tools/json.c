@@ -45,6 +45,11 @@ json_t *json_text(const char *text)
     return json_text_bytes(text, strlen(text));
 }
 
+json_t *json_db(const char *path)
+{
+    return json_text_bytes(path, db_length(path));
+}
+
 json_t *json_shown(const void *text, size_t length, size_t most)
 {
     const char *at = text, *end = at + length;

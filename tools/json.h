@@ -10,6 +10,9 @@
 json_t *json_text(const char *text);
 json_t *json_text_bytes(const void *text, size_t length);
 
+/* The path of a store, or its URL without the query, which may be a secret. */
+json_t *json_db(const char *path);
+
 /* Text as it is shown, with what would be escaped in a terminal escaped, but for line feeds; cut behind about `most` bytes. */
 json_t *json_shown(const void *text, size_t length, size_t most);
 json_t *json_count(uint64_t n);

@@ -37,18 +37,19 @@ static int check_field(const struct merge *m, unsigned source, const apl_field *
 {
     const char *path = m->paths[source], *what = NULL;
     if (!same_type(first, other) || !same_shape(first, other))
-        return failed("%s: field %s is %s, but %s in %s", shown(path), shown(other->name), type_text(other),
-                      type_text(first), shown(m->paths[0]));
+        return failed("%s: field %s is %s, but %s in %s", shown_db(path), shown(other->name),
+                      type_text(other), type_text(first), shown_db(m->paths[0]));
     if (first->role != other->role)
-        return failed("%s: the role of field %s is %s, but %s in %s", shown(path), shown(other->name),
-                      role_text(other->role), role_text(first->role), shown(m->paths[0]));
+        return failed("%s: the role of field %s is %s, but %s in %s", shown_db(path), shown(other->name),
+                      role_text(other->role), role_text(first->role), shown_db(m->paths[0]));
     if (!first->media != !other->media || (first->media && strcmp(first->media, other->media) != 0))
-        return failed("%s: field %s holds %s, but %s in %s", shown(path), shown(other->name),
+        return failed("%s: field %s holds %s, but %s in %s", shown_db(path), shown(other->name),
                       other->media ? other->media : "values", first->media ? first->media : "values",
-                      shown(m->paths[0]));
+                      shown_db(m->paths[0]));
     if (!first->class_count != !other->class_count)
         what = other->class_count ? "has classes, but none" : "has no classes, but some";
-    return what ? failed("%s: field %s %s in %s", shown(path), shown(other->name), what, shown(m->paths[0]))
+    return what ? failed("%s: field %s %s in %s", shown_db(path), shown(other->name), what,
+                         shown_db(m->paths[0]))
                 : 0;
 }
 
@@ -73,16 +74,16 @@ static int match_fields(struct merge *m, unsigned source)
         const apl_field *first = m->copy->fields[i].like;
         int at = apl_store_find_field(store, first->name);
         if (at < 0)
-            return failed("%s: has no field %s, which %s has", shown(m->paths[source]), shown(first->name),
-                          shown(m->paths[0]));
+            return failed("%s: has no field %s, which %s has", shown_db(m->paths[source]), shown(first->name),
+                          shown_db(m->paths[0]));
         m->sources[source].fields[i] = (unsigned)at;
         status = check_field(m, source, first, apl_store_field(store, (unsigned)at));
     }
     for (unsigned i = 0; i < apl_store_info(store)->fields && !status; i++) {
         const apl_field *f = apl_store_field(store, i);
         if (f->role != APL_POSITION && apl_store_find_field(m->sources[0].store, f->name) < 0)
-            status = failed("%s: has the field %s, which %s has not", shown(m->paths[source]), shown(f->name),
-                            shown(m->paths[0]));
+            status = failed("%s: has the field %s, which %s has not", shown_db(m->paths[source]),
+                            shown(f->name), shown_db(m->paths[0]));
     }
     return status;
 }

@@ -24,6 +24,26 @@ const char *shown(const char *text)
     return shown_bytes(text, strlen(text));
 }
 
+size_t db_length(const char *path)
+{
+    bool has_query = strncmp(path, "http://", 7) == 0 || strncmp(path, "https://", 8) == 0;
+    return has_query ? strcspn(path, "?") : strlen(path);
+}
+
+const char *shown_db(const char *path)
+{
+    const char *host = strstr(path, "://");
+    size_t length = db_length(path), scheme = host ? (size_t)(host + 3 - path) : 0;
+    const char *at = host ? memchr(path + scheme, '@', strcspn(path + scheme, "/?#")) : NULL;
+    if (!at)
+        return shown_bytes(path, length);
+    char *text = next_buffer(); /* a user or password is refused, with a message that names the URL */
+    apl_printable(text, TEXT_BYTES, path, scheme);
+    size_t used = strlen(text), secret = (size_t)(at + 1 - path);
+    apl_printable(text + used, TEXT_BYTES - used, at + 1, length - secret);
+    return text;
+}
+
 const char *count_text(uint64_t n)
 {
     char digits[24];

@@ -15,6 +15,12 @@
 const char *shown(const char *text);
 const char *shown_bytes(const void *text, size_t length);
 
+/* The path or URL of a store the same way, without what may be secret in a URL: as messages of the library name it. */
+const char *shown_db(const char *path);
+
+/* How long a path is, or a URL without its query. */
+size_t db_length(const char *path);
+
 const char *count_text(uint64_t n);                    /* 60,000 */
 const char *counted(uint64_t n, const char *what);     /* 1 record, 2 records */
 const char *size_text(uint64_t bytes);                 /* 184.3 MB */

@@ -99,8 +99,8 @@ static int tell(const char *db, const apl_split_list *list, const char *name)
     const apl_split_file *f = find(list, name);
     if (!f || f->status != APL_OK)
         return failed("%s", f ? f->message : "the split has gone");
-    printf("%s: %s has %s, %s %s\n", shown(db), shown(f->name), counted(f->records, "record"), shown(f->rest),
-           count_text(f->rest_records));
+    printf("%s: %s has %s, %s %s\n", shown_db(db), shown(f->name), counted(f->records, "record"),
+           shown(f->rest), count_text(f->rest_records));
     return 0;
 }
 

@@ -36,7 +36,7 @@ static int make(struct view *view)
     size_t taken = status ? 0 : page_size(view_page(), view->document);
     if (!status && taken > view->most_bytes / 2)
         status = failed("%s: statistics and names alone take %s: a larger --max-size is needed",
-                        shown(view->path), size_text(taken));
+                        shown_db(view->path), size_text(taken));
     if (!status)
         status = view_records(view, (size_t)view->most_bytes - taken);
     progress_clear(&view->progress);
@@ -59,10 +59,10 @@ static int view_store(struct view *view)
     if (!status)
         status = view_save(view);
     if (!status && !view->quiet)
-        print_line(0, "%s: %s of %s, %s of them on the page %s", shown(view->path), count_text(view->n),
+        print_line(0, "%s: %s of %s, %s of them on the page %s", shown_db(view->path), count_text(view->n),
                    counted(view->info->records, "record"), count_text(records), shown(view->output));
     if (!status && view->unread > 0)
-        status = failed("%s: %s cannot be read; %s", shown(view->path), counted(view->unread, "image"),
+        status = failed("%s: %s cannot be read; %s", shown_db(view->path), counted(view->unread, "image"),
                         view->why_unread);
     view_survey_end(view);
     apl_store_close(view->store);

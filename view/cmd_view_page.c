@@ -179,10 +179,10 @@ static json_t *facts(const struct view *view)
 int view_head(struct view *view)
 {
     json_t *d = view->document;
-    json_object_update_new(d, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "db", json_text(shown(view->path)),
-                                        "facts", facts(view), "total", json_count(view->info->records),
-                                        "sampled", json_count(view->n), "splits", splits_json(view),
-                                        "image_field", view->image_field));
+    json_object_update_new(d, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "db", json_db(view->path), "facts",
+                                        facts(view), "total", json_count(view->info->records), "sampled",
+                                        json_count(view->n), "splits", splits_json(view), "image_field",
+                                        view->image_field));
     if (view->class_field >= 0 && view->class_count)
         json_object_update_new(d,
                                json_pack("{s:o, s:i, s:o, s:b}", "classes", class_names(view), "class_field",
