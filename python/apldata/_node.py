@@ -21,7 +21,7 @@ from . import _core
 from ._arguments import path_of, shown, wrong_value
 from ._errors import BusyError, Error, InvalidError, MismatchError, NotFoundError, TimedOutError
 from ._launch import launched, on_machine
-from ._sockets import folder, start_file, sweep
+from ._sockets import NAME_BYTES, folder, start_file, sweep
 from ._store import Store
 
 IDLE = 5.0  # seconds after which a server ends whose clients have died
@@ -311,6 +311,6 @@ def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
         job = [str(os.getpid())]
     elif not any(job):
         job = [str(os.getppid())]  # who started them
-    name = hashlib.sha256(json.dumps([ranks, number, job]).encode()).hexdigest()[:24]
+    name = hashlib.sha256(json.dumps([ranks, number, job]).encode()).hexdigest()[:NAME_BYTES]
     path = str(folder() / name)
     return _Shared(path, _Starter(path, store, served, ranks))

@@ -13,17 +13,37 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from ._errors import InvalidError
+from ._errors import InvalidError, storage_error
 
-_NAME = re.compile("[0-9a-f]{24}")
+NAME_BYTES = 24
+_NAME = re.compile(f"[0-9a-f]{{{NAME_BYTES}}}")
+_SOCKET_BYTES = 107  # the longest path of a socket
+
+
+def _fits(folder: Path) -> bool:
+    """Can it have sockets in it? Their paths are short."""
+    return len(os.fsencode(folder)) + 1 + NAME_BYTES <= _SOCKET_BYTES
+
+
+def _place() -> Path:
+    """Jobs take over the XDG_RUNTIME_DIR of a login, which may have been another user's, or elsewhere."""
+    place, own = os.environ.get("XDG_RUNTIME_DIR", ""), f"apldata-{os.getuid()}"
+    if os.path.isabs(place) and _fits(Path(place, "apldata")):
+        with suppress(OSError):
+            if os.stat(place).st_uid == os.getuid() and os.access(place, os.W_OK | os.X_OK):
+                return Path(place, "apldata")
+    temporary = Path(tempfile.gettempdir(), own)
+    return temporary if _fits(temporary) else Path("/tmp", own)
 
 
 def folder() -> Path:
     """Where sockets of this user are."""
-    place = os.environ.get("XDG_RUNTIME_DIR")
-    folder = Path(place or tempfile.gettempdir()) / ("apldata" if place else f"apldata-{os.getuid()}")
-    folder.mkdir(mode=0o700, parents=False, exist_ok=True)
-    seen = folder.lstat()
+    folder = _place()
+    try:
+        folder.mkdir(mode=0o700, parents=False, exist_ok=True)
+        seen = folder.lstat()
+    except OSError as error:
+        raise storage_error(f"share='node': {folder}: cannot make the directory for sockets", error) from None
     if seen.st_uid != os.getuid() or seen.st_mode & 0o077 or folder.is_symlink():
         raise InvalidError(f"{folder} must be a directory of this user's alone: it is for sockets")
     return folder

@@ -19,6 +19,7 @@ from conftest import TRAIN
 import apldata
 from apldata._launch import LAUNCHERS, launched, on_machine
 from apldata._node import _JOB
+from apldata._sockets import _place
 
 _LOCAL = ("LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE")
 _MPICH = ("MPI_LOCALRANKID", "MPI_LOCALNRANKS")
@@ -129,3 +130,34 @@ def test_a_batch_script_of_slurm_is_a_process_alone(
     set_all(monkeypatch, {"SLURM_PROCID": 0, "SLURM_NTASKS": 4, "SLURM_GTIDS": 0, "SLURM_JOB_ID": 7})
     with apldata.Loader(store_path, "train", share="node") as loader:
         assert sum(batch.rows for batch in loader) == TRAIN
+
+
+@pytest.mark.parametrize("kind", ["absent", "long", "relative", "file", "foreign"])
+def test_a_runtime_directory_that_cannot_be_used_is_not(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    runtime = place / ("x" * 80 if kind == "long" else kind)
+    if kind in ("long", "foreign"):
+        runtime.mkdir()
+    if kind == "file":
+        runtime.touch()
+    if kind == "foreign":
+        if os.getuid() != 0:
+            pytest.skip("only root can make a directory of another user")
+        os.chown(runtime, 12345, 12345)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", kind if kind == "relative" else str(runtime))
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    with apldata.Loader(store_path, "train", share="node") as loader:
+        assert (place / f"apldata-{os.getuid()}").is_dir()
+        assert sum(batch.rows for batch in loader) == TRAIN
+    monkeypatch.setattr("tempfile.tempdir", str(place / ("x" * 80)))
+    assert _place() == Path(f"/tmp/apldata-{os.getuid()}")
+
+
+def test_no_place_for_sockets_is_an_error_of_the_library(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setattr("tempfile.tempdir", str(place / "absent"))
+    with pytest.raises(apldata.StorageError, match=r"share='node': .*/absent/apldata-\d+: cannot make"):
+        apldata.Loader(store_path, "train", share="node")
