@@ -91,13 +91,11 @@ class Store(_core.Store):
         try:
             super().__init__(absolute("path", path), content, splits, mode, most, *remote)
         except NotFoundError:
-            if os.path.isdir(path) or is_url(os.fsdecode(path)):
-                raise
-            what = (
-                "is a file; apldata.ingest() makes a store of an archive"
-                if os.path.exists(path)
-                else "is not there"
-            )
+            name = os.fsdecode(path)
+            if os.path.isdir(path) or is_url(name) or (name.endswith(".apl") and os.path.isfile(path)):
+                raise  # what a list names, or where its splits are, is not there
+            advice = "is a file; apldata.ingest() makes a store of an archive"
+            what = advice if os.path.exists(path) else "is not there"
             raise NotFoundError(f"{os.fspath(path)!r}: {what}") from None
         self._opened_by = io
         self._open_shards = most

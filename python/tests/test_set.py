@@ -170,6 +170,12 @@ def test_open_shards(pair: tuple[Path, Path]) -> None:
             Store(str(pair[0]), open_shards=bad)
 
 
+def test_a_directory_of_splits_that_is_not_there_is_named(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    for path in (pair[0], pair[0] / "set.apl", pair[1]):
+        with pytest.raises(apldata.NotFoundError, match=r"/none: cannot open the directory for splits"):
+            Store(path, split_directory=tmp_path / "none")
+
+
 def test_a_set_is_not_written_over(pair: tuple[Path, Path]) -> None:
     before = sorted(os.listdir(pair[0]))
     for replace in (False, True):
