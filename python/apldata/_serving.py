@@ -21,9 +21,10 @@ def _give_away(*streams: int) -> None:
 
 
 def _say(answer: str) -> None:
-    """To whoever waits for this process, once."""
-    sys.stdout.write(answer)
-    sys.stdout.flush()
+    """To whoever waits for this process, once. If that was killed meanwhile, other ranks may yet come."""
+    with suppress(BrokenPipeError):
+        sys.stdout.write(answer)
+        sys.stdout.flush()
     _give_away(0, 1)
 
 
@@ -37,7 +38,10 @@ def _watch(starter: int) -> None:
 
 def main() -> int:
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
-    store, options, path, ranks, idle_ms = pickle.load(sys.stdin.buffer)
+    try:
+        store, options, path, ranks, idle_ms = pickle.load(sys.stdin.buffer)
+    except (EOFError, pickle.UnpicklingError):  # the starter was killed before it had said all
+        return 1
     said = False
 
     def ready() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -161,3 +162,21 @@ def test_no_place_for_sockets_is_an_error_of_the_library(
     monkeypatch.setattr("tempfile.tempdir", str(place / "absent"))
     with pytest.raises(apldata.StorageError, match=r"share='node': .*/absent/apldata-\d+: cannot make"):
         apldata.Loader(store_path, "train", share="node")
+
+
+@pytest.mark.parametrize(("told", "status"), [(0.0, 1), (0.5, 1), (1.0, 0)])
+def test_a_server_whose_starter_is_killed_says_nothing(
+    store_path: str, place: Path, told: float, status: int
+) -> None:
+    with apldata.Loader(store_path, "train", share="node") as loader:
+        starter = loader._connection._starter  # type: ignore[union-attr]
+        work = pickle.dumps((starter._store, starter._options, str(place / "s"), (0,), 100))
+    server = subprocess.Popen([sys.executable, "-m", "apldata._serving"], stdin=-1, stdout=-1, stderr=-1)
+    assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+    with server.stdin, server.stderr:
+        server.stdout.close()
+        server.stdin.write(work[: int(told * len(work))])
+        server.stdin.close()
+        assert server.stderr.read() == b""
+    assert server.wait(60) == status
+    assert not (place / "s").exists()
