@@ -31,7 +31,7 @@ struct stage {
     apl_reader *reader;
     uint64_t epochs, records, expected; /* of a split; expected: in all epochs; 0: not known */
     uint64_t before;                    /* records of the splits before it */
-    bool filled;                        /* the budget is used up */
+    bool filled, disk_full;             /* there is no more room, by the budget or on the disk */
     apl_stats stats;
     struct progress progress;
 };
@@ -177,22 +177,28 @@ static apl_status read_all(struct stage *s, struct reader_choice *choice, apl_er
 
 /* ---------------------------------------------------------------------------------------------- telling */
 
-static int tell(const struct stage *s, double seconds)
+static int tell(const struct stage *s, const apl_error *err, double seconds)
 {
     const apl_stats *t = &s->stats;
+    if (s->disk_full && !s->quiet)
+        note("%s; the budget would allow more", err->message);
     if (s->json)
-        return print_json(json_pack("{s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:f}", "ok", 1, "db",
+        return print_json(json_pack("{s:b, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:f}", "ok", 1, "db",
                                     json_db(s->path), "cache", json_text(s->directory), "complete",
-                                    !s->filled, "records", json_count(s->before + s->records), "requests",
-                                    json_count(t->requests), "fetched_bytes", json_count(t->bytes_fetched),
-                                    "cached_bytes", json_count(t->bytes_cached), "damaged_parts",
+                                    !s->filled, "disk_full", s->disk_full, "records",
+                                    json_count(s->before + s->records), "requests", json_count(t->requests),
+                                    "fetched_bytes", json_count(t->bytes_fetched), "cached_bytes",
+                                    json_count(t->bytes_cached), "damaged_parts",
                                     json_count(t->cache_damaged), "seconds", seconds),
                           EXIT_SUCCESS);
     if (s->quiet)
         return EXIT_SUCCESS;
     printf("%s: %s %s: %s fetched, %s already there, %s\n", shown_db(s->path),
-           s->filled ? "what the budget has room for is in" : "staged in", shown(s->directory),
-           size_text(t->bytes_fetched), size_text(t->bytes_cached), duration_text(seconds));
+           s->disk_full ? "what the disk has room for is in"
+           : s->filled  ? "what the budget has room for is in"
+                        : "staged in",
+           shown(s->directory), size_text(t->bytes_fetched), size_text(t->bytes_cached),
+           duration_text(seconds));
     return EXIT_SUCCESS;
 }
 
@@ -201,7 +207,9 @@ static int tell_failure(const struct stage *s, apl_status status, apl_error *err
     err->status = status;
     if (status == APL_E_CANCELLED)
         return EXIT_FAILURE; /* the signal speaks for itself */
-    if (s->filled)
+    if (s->disk_full)
+        failed("%s; --budget SIZE copies what there is room for", err->message);
+    else if (s->filled)
         failed("%s, nine tenths of the free disk space: --budget SIZE copies what it has room for",
                err->message);
     else
@@ -229,14 +237,15 @@ static int stage(struct stage *s)
     struct reader_choice choice;
     double began = now_seconds();
     reader_args_choose(&s->args, 0, &choice);
-    apl_status status = apl_store_open(s->path, NULL, &s->store, &err);
+    apl_status status = apl_store_open(s->path, NULL, &s->store, &err), opened = status;
     if (status == APL_OK)
         status = stage_choice(s, &choice, &err);
-    s->filled = status == APL_E_NOSPACE && err.sys_errno == 0;
+    s->filled = opened == APL_OK && status == APL_E_NOSPACE;
+    s->disk_full = s->filled && err.sys_errno;
     sampling_args_free(&choice);
     apl_store_close(s->store);
     if (status == APL_OK || (s->filled && s->budgeted))
-        return tell(s, now_seconds() - began);
+        return tell(s, &err, now_seconds() - began);
     return tell_failure(s, status, &err);
 }
 

@@ -161,6 +161,41 @@ def test_a_budget_holds_what_is_needed_first(server: Server, root: Path, tmp_pat
     assert more["complete"] and more["cached_bytes"] >= sum(sizes - {4096}) * 0.9
 
 
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [("size=300k", "the disk is full"), ("nr_inodes=30", "the disk has no inodes left")],
+)
+def test_a_disk_that_is_full_before_the_budget_is_told(
+    server: Server, tmp_path: Path, size: str, why: str
+) -> None:
+    def staged(*options: str, directory: str = "cache") -> subprocess.CompletedProcess[str]:
+        """On a disk of its own."""
+        command = f"mount -t tmpfs -o {size} none {tmp_path} || exit 77; {COMMAND} stage --no-progress "
+        command += f"{' '.join(options)} {server.url}/files {tmp_path}/{directory}"
+        apart = ["unshare", "-m", "sh", "-c", command]
+        done = subprocess.run(apart, capture_output=True, text=True, check=False)
+        if done.returncode == 77 or "unshare:" in done.stderr:
+            pytest.skip("a file system cannot be mounted")
+        return done
+
+    done = staged("--budget", "100M")
+    assert done.returncode == 0
+    assert f": {why}: No space left on device; the budget would allow more" in done.stderr
+    assert "what the disk has room for is in" in done.stdout
+    done = staged("--budget", "100M", "--json")
+    said = json.loads(done.stdout)
+    assert done.returncode == 0 and said["ok"] and said["disk_full"] and not said["complete"]
+    assert why in done.stderr
+    assert not staged("--budget", "100M", "--quiet").stderr
+    if "inodes" in size:
+        done = staged()
+        assert done.returncode == 1
+        assert f": {why}: No space left on device; --budget SIZE copies" in done.stderr
+        deep = "/".join(str(n) for n in range(40))  # there is no room for the directory
+        done = staged("--budget", "100M", directory=deep)
+        assert done.returncode == 1 and "cannot make the directory" in done.stderr and not done.stdout
+
+
 def test_a_budget_bounds_what_is_fetched_in_vain(root: Path, server: Server, tmp_path: Path) -> None:
     """What is asked for ahead, and then not kept, is a sixteenth of the budget, but at least 1 MiB."""
     random = np.random.default_rng(5)

@@ -26,6 +26,7 @@ struct disk_cache {
     unsigned holders;
     char *directory;
     _Atomic uint64_t budget;
+    int full; /* what the disk has said that had room for less than the budget: an errno; else 0 */
     uint64_t clock;
     uint32_t turn;
     int in_use; /* a descriptor, whose lock others see */

@@ -245,8 +245,10 @@ static void give_room_back(struct disk_cache *c, uint64_t bytes, int code)
     uint64_t used;
     (void)part_used_add(c->directory, -(int64_t)bytes, false, &used);
     lock_caches();
-    if ((code == ENOSPC || code == EDQUOT) && used < c->budget)
+    if ((code == ENOSPC || code == EDQUOT) && used < c->budget) {
         c->budget = used; /* the disk has no more: what is here is replaced by what is needed sooner */
+        c->full = code;
+    }
     unlock_caches();
 }
 

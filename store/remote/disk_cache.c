@@ -151,6 +151,7 @@ static struct disk_cache *find_cache(const char *directory, uint64_t budget)
     if (c) {
         c->holders++;
         c->budget = budget ? budget : c->budget;
+        c->full = budget ? 0 : c->full;
     }
     return c;
 }
@@ -230,8 +231,23 @@ void disk_cache_age(struct disk_cache *c, uint32_t turn)
     unlock_caches();
 }
 
+/* A disk may have room, and no inodes: each part is a file. */
+static apl_status disk_is_full(const struct disk_cache *c, int code, apl_error *err)
+{
+    struct statvfs fs;
+    bool no_inodes = statvfs(c->directory, &fs) == 0 && fs.f_files > 0 && fs.f_favail == 0;
+    return fail_errno(err, code,
+                      no_inodes ? "cache %s: the disk has no inodes left" : "cache %s: the disk is full",
+                      c->directory);
+}
+
 apl_status disk_cache_fail(struct disk_cache *c, int code, apl_error *err)
 {
+    lock_caches();
+    code = code == CACHE_IS_FULL && c->full ? c->full : code;
+    unlock_caches();
+    if (code == ENOSPC || code == EDQUOT)
+        return disk_is_full(c, code, err);
     if (code != CACHE_IS_FULL)
         return fail_errno(err, code, "cache %s", c->directory);
     return fail(err, APL_E_NOSPACE, "cache %s: its budget of %llu bytes is used up", c->directory,
