@@ -157,7 +157,8 @@ static apl_status open_for_join(const struct join *j, const char *name, apl_stor
     if (status != APL_E_NOTFOUND || fstatat(j->directory, list, &st, 0) != 0)
         return status;
     printable(shown, sizeof shown, name, strlen(name));
-    return fail(err, APL_E_INVALID, "%s/%s: is a set, and the shards of a set are stores: name the shards of that set", j->shown,
+    return fail(err, APL_E_INVALID,
+                "%s/%s: is a set, and the shards of a set are stores: name the shards of that set", j->shown,
                 shown);
 }
 
@@ -215,11 +216,30 @@ static apl_status check_twice(const struct join *j, apl_error *err)
     return twice ? fail(err, APL_E_INVALID, "%s: shard %s comes twice", j->shown, twice) : APL_OK;
 }
 
-/* No file is two shards, whatever its names. Of shards that are in the list already, only the names are compared. */
+/* Which file is a shard that is in the list already? It is looked at only if a new one has the same content: there may be many. */
+static bool identify(const struct join *j, uint32_t shard, struct file_id *file)
+{
+    char path[SET_MAX_NAME + sizeof "/" STORE_FILE];
+    struct stat st;
+    uint32_t k = j->before.count;
+    while (k < j->count && memcmp(j->shards[k].content, j->shards[shard].content, 32) != 0)
+        k++;
+    snprintf(path, sizeof path, "%s/" STORE_FILE, j->shards[shard].name);
+    if (k == j->count || fstatat(j->directory, path, &st, 0) != 0)
+        return false;
+    *file = (struct file_id){st.st_dev, st.st_ino, shard};
+    return true;
+}
+
+/* No file is two shards, whatever its names. */
 static apl_status check_doubled(struct join *j, apl_error *err)
 {
-    struct file_id *files = j->files + j->before.count;
-    uint32_t count = j->count - j->before.count;
+    struct file_id *files = j->files;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < j->before.count; i++)
+        count += identify(j, i, &files[count]);
+    for (uint32_t i = j->before.count; i < j->count; i++)
+        files[count++] = files[i];
     qsort(files, count, sizeof *files, by_file);
     for (uint32_t i = 1; i < count; i++)
         if (files[i].device == files[i - 1].device && files[i].inode == files[i - 1].inode)

@@ -54,6 +54,17 @@ Test(set_lost, refuses_shards_that_are_elsewhere_or_twice)
     FAILS(APL_E_INVALID, apl_set_join(fx_path("set"), NULL, 0, NULL, &fx_err));
     FAILS(APL_E_NOTFOUND,
           apl_set_join(fx_path("nowhere"), (const char *const[]){shard_path(0)}, 1, NULL, &fx_err));
+    OK(join(0, 1, 0, 0));
+    apl_set_options add = APL_SET_OPTIONS_INIT;
+    add.append = 1;
+    FAILS(APL_E_INVALID,
+          apl_set_join(fx_path("set"), (const char *const[]){shard_path(1), fx_path("set/again")}, 2, &add,
+                       &fx_err));
+    SAYS("shard again is the same store as shard s0");
+    fx_shell("cp -r '%s' '%s'", shard_path(0),
+             fx_path("set/copy")); /* another file, though of the same content */
+    OK(apl_set_join(fx_path("set"), (const char *const[]){fx_path("set/copy")}, 1, &add, &fx_err));
+    fx_shell("rm '%s/%s'", fx_place, "set/set.apl");
     OK(join_two(fx_path("set/../set/s0"), fx_path("set//s1/")));
     apl_store *s = open_set(0);
     cr_assert_str_eq(apl_store_shard(s, 1)->name, "s1");

@@ -39,7 +39,8 @@ typedef struct apl_set_options {
 
 /*
  * Seals the list of a set: the shards at the paths shards[0 ... count-1], in that order. Each must be below the
- * directory `set`, and is named relative to it, so that a set can be moved and copied as a whole. The list is written
+ * directory `set`, and is named relative to it, so that a set can be moved and copied as a whole; but for a shard that
+ * is a symbolic link to a store elsewhere, which stays there. A store that has several names is one. The list is written
  * atomically; no shard is changed. The same shards, names and order give the same bytes.
  *
  * Likely errors: APL_E_INVALID (a shard is not below `set`, is given twice, or is a set itself; `set` is a store),

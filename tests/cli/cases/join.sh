@@ -24,6 +24,19 @@ run apldata join set/train set/train -o set --force
 run apldata join set/train
 run apldata join -o set
 
+echo "# links and copies"
+mkdir more more/set
+apldata extract -q "$db" more/set/train --split train
+apldata extract -q "$db" more/elsewhere --split test
+apldata join -q more/set/train -o more/set
+ln -s train more/set/again
+run apldata join --add more/set/again -o more/set
+ln -s ../elsewhere more/set/out
+run apldata join --add more/set/out -o more/set 2>&1 | sed 's|to /.*/more|to /more|'
+cp -r more/set/train more/set/copy
+run apldata join --add more/set/copy -o more/set
+run apldata join -q more/set/train more/set/copy more/set/out -o more/set --force
+
 echo "# a shard that is missing"
 mv set/test gone
 run apldata verify -q set | cut -c 1-120
