@@ -116,7 +116,7 @@ def _mask_of_c(data: bytes, header: bool) -> Any:
     except UnsupportedError as error:
         if media_of(data) != "image/tiff":
             raise
-        _check_exact(data, error)
+        _check_exact(data, error, numbers=True)
         return None
 
 
@@ -233,12 +233,13 @@ def _is_exact(image: Any) -> bool:
     return any((bit, kind, *of) in _EXACT for bit in bits for kind in kinds if len(bits) == len(kinds) == 1)
 
 
-def _check_exact(data: bytes, refused: UnsupportedError) -> None:
-    """Refuses a TIFF of which Pillow would change the samples. Those that C refuses are grey ones of floats
-    or signed numbers, or all if libtiff is missing."""
+def _check_exact(data: bytes, refused: UnsupportedError, numbers: bool = False) -> None:
+    """Refuses a TIFF of which Pillow would change the samples: where they are numbers, also one that shows 0
+    as white. Those that C refuses are grey ones of floats or signed numbers, or all if libtiff is missing."""
     try:
         with _pillow("").open(io.BytesIO(data)) as image:
             exact = image.format == "TIFF" and _is_exact(image)
+            exact = exact and not (numbers and image.tag_v2.get(_PHOTOMETRIC) == 0)
     except (Error, OSError, ValueError, SyntaxError):
         raise refused from None
     if not exact:
