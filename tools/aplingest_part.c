@@ -61,6 +61,19 @@ static int contradicts(const char *a, const char *a_value, const char *b, const 
                   shown(b_value));
 }
 
+/* Of a list such as 3,7, Slurm tells no task which place it has. */
+static int check_range(uint64_t first, uint64_t step, const struct rank *rank)
+{
+    const char *most = getenv("SLURM_ARRAY_TASK_MAX");
+    uint64_t last;
+    if (!most || (parse_number(most, first, UINT32_MAX, &last) && (last - first) / step + 1 == rank->size))
+        return 0;
+    return failed(
+        "the job array has %llu tasks, but not from %llu to %.32s without gaps, so none can know its "
+        "part; give --part I/N",
+        (unsigned long long)rank->size, (unsigned long long)first, shown(most));
+}
+
 /* Ids of a job array begin anywhere, and may have a step. */
 static int array_rank(const char *id, struct rank *rank)
 {
@@ -71,7 +84,7 @@ static int array_rank(const char *id, struct rank *rank)
     if (step && (!parse_number(step, 1, UINT32_MAX, &by) || (rank->rank - first) % by))
         return contradicts("SLURM_ARRAY_TASK_STEP", step, "SLURM_ARRAY_TASK_ID", id);
     rank->rank = (rank->rank - first) / by;
-    return 0;
+    return check_range(first, by, rank);
 }
 
 /* What a launcher says; size stays 0 if nothing. */

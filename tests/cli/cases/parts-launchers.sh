@@ -15,6 +15,10 @@ array="SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_STEP=5"
 run env $array SLURM_ARRAY_TASK_ID=20 "$APLINGEST" -q npy set; made
 run env $array SLURM_ARRAY_TASK_ID=20 "$APLINGEST" -q --part auto npy set; made
 run env $array SLURM_ARRAY_TASK_ID=21 "$APLINGEST" -q --part auto npy set; made
+run env $array SLURM_ARRAY_TASK_MAX=25 SLURM_ARRAY_TASK_ID=20 "$APLINGEST" -q --part auto npy set; made
+array="SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=1" # --array=1,3,7
+run env $array SLURM_ARRAY_TASK_ID=3 "$APLINGEST" -q --part auto npy set; made
+array="SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_STEP=5"
 echo "# mpirun below Slurm; what is said outweighs all"
 mpi="OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3"
 run env $mpi SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 "$APLINGEST" -q npy set; made
