@@ -20,6 +20,33 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch"),
 ]
 
+
+def test_receipts_add_up(tmp_path: Path) -> None:
+    """Those of two ranks, before and after a resumption; what is dropped at the end, each tells in full."""
+    spec = importlib.util.spec_from_file_location("train_elastic", PROGRAM)
+    assert spec and spec.loader
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    with apldata.Writer(str(tmp_path / "db"), [apldata.Field("x", "u8", ())]) as w:
+        w.begin("train")
+        for i in range(50):
+            w.append(x=i)
+    receipts, state = [], None
+    for batches in (1, 99):
+        for rank in (0, 1):
+            options = {"rank": rank, "world": 2, "drop_last": True, "seed": 3}
+            with apldata.Loader(str(tmp_path / "db"), "train", 8, **options) as loader:
+                if batches > 1:
+                    loader.load_state_dict(state)
+                for _, _batch in zip(range(batches), loader, strict=False):
+                    pass
+                receipts.append(loader.receipt())
+                kept = loader.state_dict() if batches == 1 else None
+        state = kept
+    total = example.added(receipts)
+    assert (total["delivered"], total["dropped"], total["repeated"]) == (48, 2, 0)
+
+
 # What torchrun does with a program, but for importing torch in each process: starts so many ranks, ends all
 # when one dies, and starts as many as come next. In each world but the last, a rank kills itself at a step.
 LAUNCHER = """
