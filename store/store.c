@@ -17,13 +17,20 @@
 
 /* --------------------------------------------------------------------------------------------- opening */
 
-/* The path is one of a file: perhaps it is the list of a set. */
+/* The path, or, if it is a link, that of the file it leads to; the caller frees it. */
+static char *path_of_list(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : strdup(path);
+}
+
+/* The path is one of a file: perhaps it is the list of a set. Shards lie beside the list, wherever a link to it may be. */
 static apl_status open_list_file(apl_store *store, const char *path, const apl_store_options *o,
                                  apl_error *err)
 {
-    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    char *copy = path_of_list(path), *slash = copy ? strrchr(copy, '/') : NULL;
     if (!copy)
-        return fail_nomem(err);
+        return fail_errno(err, errno, "%s", store->name);
     if (slash)
         *slash = 0;
     const char *directory = !slash ? "." : *copy ? copy : "/", *file = slash ? slash + 1 : copy;

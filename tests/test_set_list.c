@@ -109,6 +109,24 @@ Test(set_list, is_not_made_of_what_is_no_list)
     FAILS(APL_E_CORRUPT, apl_store_open(fx_path("set"), NULL, &s, &fx_err));
 }
 
+/* The shards of a list are beside it, wherever a link to it may be. */
+Test(set_list, is_found_over_a_link)
+{
+    apl_store *s = NULL, *again = NULL;
+    apl_store_close(made_set(0));
+    fx_shell("ln -s set/set.apl '%s/%s'", fx_place, "link.apl");
+    OK(apl_store_open(fx_path("link.apl"), NULL, &s, &fx_err));
+    fx_check(s, &whole);
+    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    o.name = "val";
+    o.ratio = 0.5;
+    OK(apl_split_make(s, &o, &fx_err));
+    cr_assert(fx_exists(fx_path("set/val.split")));
+    apl_store_close(s);
+    fx_shell("ln -s nowhere.apl '%s/%s'", fx_place, "broken.apl");
+    FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("broken.apl"), NULL, &again, &fx_err));
+}
+
 /* A store that cannot be opened leaves the descriptors of its caller alone. */
 Test(set_list, closes_nothing_that_is_not_its_own)
 {
