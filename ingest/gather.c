@@ -4,6 +4,7 @@
 #include "distinct.h"
 #include "found_file.h"
 #include "shown.h"
+#include "zipfile.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,10 +107,14 @@ static bool are_cifar(const char *path, const struct peeked *peeked)
     return false;
 }
 
-/* Is one reading enough for the archive whose head has been read? */
+/* Is one reading enough for what the head has been read of? */
 static bool is_read_once(const struct standard *s, const struct format *asked)
 {
     struct peeked peeked = {0};
+    if (asked == &format_cifar)
+        return !zipfile_is(s->head, s->size); /* the directory of a zip archive is at its end */
+    if (!s->archive)
+        return false;
     peeked.count = peek_members(s->path, peeked.names);
     bool is = peeked.count > 0 && (asked ? asked->member && (!asked->list || asked->lists_for_parts)
                                          : are_cifar(s->path, &peeked));
@@ -123,10 +128,10 @@ static apl_status take_standard_input(struct ingest *in, const char **source, ap
     struct standard *s = &in->standard;
     const struct format *asked = in->options.format ? format_by_name(in->options.format) : NULL;
     apl_writer *writer;
-    if (asked == &format_cifar || (in->options.format && !asked))
-        return APL_OK; /* it is read as it comes, or refused */
+    if (in->options.format && !asked)
+        return APL_OK; /* it is refused */
     TRY(standard_open(in->db, report_reading, in, s, err));
-    if (!*s->path || (!s->whole && s->archive && is_read_once(s, asked)))
+    if (!*s->path || (!s->whole && is_read_once(s, asked)))
         return APL_OK;
     if (!s->whole && s->archive) {
         TRY(in->host.writer(in, &writer, err));
