@@ -1,4 +1,5 @@
 /* apldata join: a set of stores. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "args.h"
 #include "cmd.h"
 #include "command_line.h"

@@ -211,7 +211,7 @@ def test_standard_input(tmp_path: Path, folder: str) -> None:
         (
             b"a,b\n1,2\n",
             ("--format", "list"),
-            b"standard input: is not list, as was asked for: it seems to be text",
+            b"standard input: the format list needs files or directories",
         ),
         (bytes(1 << 20), ("--format", "folder"), b"standard input: "),
     ):

@@ -41,7 +41,13 @@ static apl_status take_cell(struct rows *rows, unsigned column, struct buffer *o
 static apl_status take_row(struct rows *rows, uint64_t number, struct buffer *out)
 {
     apl_status status = APL_OK;
+    const struct row_fault *fault = rows_fault(rows);
     MUST(rows_number(rows) == number && rows_columns(rows) <= ROWS_COLUMNS);
+    if (fault) { /* it has no cells, and the next row may be good */
+        MUST(rows_refuse(rows, &err) == APL_E_SOURCE && fault->why.status == APL_E_SOURCE);
+        buffer_put(out, err.message, strlen(err.message));
+        return APL_OK;
+    }
     for (unsigned i = 0; i < rows_columns(rows) && status == APL_OK; i++) {
         const char *name = rows_name(rows, i);
         MUST(is_name(name, strlen(name)) && rows_find(rows, name) == (int)i);
