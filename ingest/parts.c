@@ -211,7 +211,10 @@ static apl_status check_list(const struct ingest *in, apl_error *err)
     const apl_shard *shard = apl_store_shard(set, in->share.part - 1);
     bool same = apl_store_info(set)->shards == in->share.parts && strcmp(shard->name, name) == 0;
     apl_store_close(set);
-    return same ? APL_OK : fail(err, APL_E_EXISTS, "%s: is a set of other shards", in->set_shown);
+    return same ? APL_OK
+                : fail(err, APL_E_EXISTS,
+                       "%s: is a set with other shards, which the list of these parts would leave out",
+                       in->set_shown);
 }
 
 /* Every part has at least a record. */
@@ -351,7 +354,9 @@ static apl_status seal_list(const struct ingest *in, const struct there *there, 
         if (fits)
             return APL_OK;
         if (is && !in->writing.replace)
-            return fail(err, APL_E_EXISTS, "%s: is a set of other shards", in->set_shown);
+            return fail(err, APL_E_EXISTS,
+                        "%s: is a set with other shards, which the list of these parts would leave out",
+                        in->set_shown);
         status = join_parts(in, err);
     }
     return status;
