@@ -41,7 +41,7 @@ def _may_move(field: Field, image: Field) -> bool:
         field.is_picture
         or field.is_photo
         or is_follower(field, image)
-        or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
+        or (len(field.shape) in (2, 3) and -1 not in field.shape and field.shape[-2:] == image.shape[-2:])
     )
 
 

@@ -17,6 +17,7 @@ from .transforms import BOX_FORMATS
 
 _WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
 _PIXELS = {"u8", "u16", "f16", "f32"}
+_FLOATING = {"f16", "bf16", "f32", "f64"}
 _TRIED = 256  # pixels of a side that varies, where a transform is tried out
 _ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
 
@@ -48,11 +49,27 @@ def _is_boxes(field: Field) -> bool:
     return _named(field, "box") and len(field.shape) == 2 and field.shape[1] == 4
 
 
+def _is_points(field: Field) -> bool:
+    """Are they pairs of numbers, any number of times, such as polygons?"""
+    return -1 in field.shape and field.shape[-1] == 2
+
+
+def _is_map(field: Field) -> bool:
+    """May it have a number for each pixel of an image of any size? Of inputs, whole numbers are tokens, and
+    several planes of floats are features, if their names don't say otherwise."""
+    if _planes(field) != (-1, -1) or field.dtype == "utf8" or _is_points(field):
+        return False
+    plane = field.dtype in _FLOATING and (len(field.shape) == 2 or field.shape[0] == 1)
+    return plane or field.mark == "target" or _named(field, "mask", "segm")
+
+
 def _is_image(field: Field) -> bool:
     if field.is_photo:
         return field.mark == "input"
     if field.dtype not in _PIXELS or field.mark != "input" or _planes(field) is None:
         return False
+    if field.dtype in _FLOATING and (field.shape == _ALL_VARY or _is_points(field)):
+        return False  # features of any shape
     return len(field.shape) == 3 or field.dtype in ("u8", "u16")
 
 
@@ -113,8 +130,7 @@ def is_instances(field: Field, images: Iterable[Field]) -> bool:
 
 def is_follower(field: Field, image: Field) -> bool:
     """Does it look like a mask or the boxes of an image, which a crop of that must not leave as they are?"""
-    varies = _planes(field) == (-1, -1) and field.dtype != "utf8"
-    return looks_like_boxes(field) or (image.is_photo and (varies or _is_mask(field)))
+    return looks_like_boxes(field) or (image.is_photo and (_is_map(field) or _is_mask(field)))
 
 
 def looks_like_boxes(field: Field) -> bool:
