@@ -33,6 +33,9 @@ Test(list_unreadable, are_errors_that_name_the_option)
             "{\"t\": \"a\"}\n{\"t\":\"\\u0000\"}\n");
     refused("t.jsonl: row 1 holds \\u0000", "in/t.jsonl", "{\"\\u0000\":1}\n");
     refused("t.jsonl: row 1 is not JSON: column 1", "in/t.jsonl", "5\n");
+    static const char nul[] = "{\"n\":[3,4\0]}\n";
+    ix_put("in/t.jsonl", nul, sizeof nul - 1);
+    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 1 is not JSON: it holds a NUL byte", "in/t.jsonl");
     refused("t.csv: row 3 has 1 cell, and the header 2 (--skip-bad N", "in/t.csv", "a,b\n1,2\n3\n");
     refused("t.csv: row 2, column b: is not UTF-8 (--skip-bad N", "in/t.csv", "a,b\n1,\xff\n");
 }

@@ -262,7 +262,9 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
     json_error_t why;
     json_decref(r->object);
     r->object = NULL;
-    if (begins_array(data, size))
+    if (memchr(data, 0, size)) /* which jansson passes over behind numbers */
+        spoil(r, NULL, "is not JSON: it holds a NUL byte");
+    else if (begins_array(data, size))
         spoil(r, NULL, "is not a JSON object, but begins an array: jq -c '.[]' makes lines of one");
     else if (json_count_values(data, size) > ROWS_VALUES)
         spoil(r, NULL, "has more than a million values");
