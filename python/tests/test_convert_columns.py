@@ -53,6 +53,16 @@ def test_columns_that_only_later_files_have(tmp_path: Path) -> None:
     assert types_of(made(files, tmp_path / "b", fields=["s.x"])) == {"s.x": "i64"}
 
 
+def test_indexes_of_pandas_that_only_later_files_have(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"x": range(6)})
+    frame.to_parquet(tmp_path / "train.parquet")
+    frame[frame.x % 2 == 0].to_parquet(tmp_path / "test.parquet")  # with the numbers of its rows
+    store = made([tmp_path / "train.parquet", tmp_path / "test.parquet"], tmp_path / "a")
+    assert types_of(store) == {"x": "i64"} and store.to_numpy("test")["x"].tolist() == [0, 2, 4]
+
+
 def test_two_columns_of_one_name(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     for number, row in enumerate(({"a.b": 1, "a": {"b": 2}}, {"a": {"b": 2}, "a.b": 1})):

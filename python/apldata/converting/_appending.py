@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -71,6 +72,11 @@ def _kept(values: Column, left: Sequence[int]) -> Column:
     )
 
 
+def _is_index(column: str) -> bool:
+    """Is it an index without a name, as pandas writes it to Parquet, of the frames that have one?"""
+    return re.fullmatch(r"__index_level_\d+__", column) is not None
+
+
 class Appender:
     """Appends the rows of parts, one part after another.
 
@@ -108,9 +114,10 @@ class Appender:
 
     def _check_columns(self, chunk: Chunk) -> None:
         """Refuses columns that no field was made of, whose values would be lost."""
-        if self._columns is None or not (more := chunk.keys() - self._columns):
+        wanted = self._columns
+        first = next((name for name in chunk if name not in (wanted or ()) and not _is_index(name)), None)
+        if wanted is None or first is None:
             return
-        first = next(name for name in chunk if name in more)
         raise InvalidError(
             f"column {first}: {self._first} has none of that name, and all splits have the same columns: "
             f"fields={brief(repr(self._columns), 200)} leaves it out"
