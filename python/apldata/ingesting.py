@@ -265,8 +265,8 @@ def ingest(
         tokens: ``"u16"`` or ``"u32"``: the source is streams of such tokens.
         document_end: the token that ends each document of a stream; each document is a record.
         chunk: without `document_end`, the number of tokens in a record; 0: 65,536.
-        skip_bad: how many bad files or rows of tables, such as images that cannot be decoded, to leave out, each
-            with a warning; the next one is an error.
+        skip_bad: how many bad files or rows of tables, such as images that cannot be decoded, to leave out,
+            each with a warning; the next one is an error.
         check: decode each image once to check it.
         keep_files: store JPEGs as they came. By default they are stored without loss in an indexed form, so
             that readers decode only the parts under a crop; reading one returns its file byte for byte.

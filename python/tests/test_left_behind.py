@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import Field, InvalidError, Loader, PerPicture, Writer
+from apldata import Field, InvalidError, Loader, PerPicture, RandomFlip, RandomResizedCrop, Writer
 
 SIDES = 16, 20
 BOX, FLIPPED = [2, 3, 9, 12], [11, 3, 18, 12]
@@ -110,3 +110,25 @@ def test_boxes_beside_a_mask_are_not_left(tmp_path: Path, media: str | None) -> 
     with Loader(db, transforms=steps, masks="mask", boxes="boxes") as loader:
         batch = next(iter(loader))
         assert batch["boxes"][0].tolist() == [FLIPPED] and np.array_equal(batch["mask"][0], X[:, ::-1])
+
+
+@pytest.mark.parametrize("media", ["image/jpeg", None])
+@pytest.mark.parametrize("library", ["own", "torchvision", "albumentations"])
+def test_features_and_tokens_are_neither_masks_nor_images(
+    tmp_path: Path, library: str, media: str | None
+) -> None:
+    image = Field("image", "u8", media=media) if media else Field("image", "u8", (3, *SIDES))
+    values = np.arange(8 * 4 * 5, dtype="f4").reshape(8, 4, 5)
+    others: dict[str, tuple[Field, Any]] = {
+        "features": (Field("features", "f32", (-1, -1, -1)), values),
+        "points": (Field("points", "f32", (-1, -1, 2)), values[:2, :, :2]),
+        "tokens": (Field("tokens", "i64", (-1, -1)), values[0].astype("i8")),
+    }
+    db = make(tmp_path / "db", image, **others)
+    for name, step in [("own", RandomFlip(1.0))] if library == "own" else flips(library):
+        if name == "boxes":
+            continue
+        with Loader(db, batch_size=3, transforms=[RandomResizedCrop(16), step]) as loader:
+            batch = next(iter(loader))
+            for field, (_, value) in others.items():
+                assert np.array_equal(batch[field][0], value), (name, field)
