@@ -38,7 +38,7 @@ void table_add(struct table *table, const char *text)
 static unsigned column_width(const struct table *table, size_t column, size_t columns)
 {
     unsigned widest = 0;
-    for (size_t i = column; i < table->count; i += columns) {
+    for (size_t i = column; table->cells && i < table->count; i += columns) {
         unsigned width = text_width(table->cells[i]);
         widest = width > widest ? width : widest;
     }
