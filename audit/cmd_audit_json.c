@@ -80,9 +80,10 @@ json_t *audit_json(const struct audit_job *job, const struct audit_result *r)
     if (object && r->windows.count > 0)
         json_object_set_new(object, "windows", windows_json(&r->windows));
     if (object && r->has_splits)
-        json_object_update_new(object, json_pack("{s:o, s:o, s:I}", "splits", splits_json(&r->splits),
-                                                 "equal_inputs", shared_json(&r->splits),
-                                                 "unusable_split_files", (json_int_t)r->splits.unusable));
+        json_object_update_new(
+            object, json_pack("{s:o, s:o, s:I, s:I}", "splits", splits_json(&r->splits), "equal_inputs",
+                              shared_json(&r->splits), "unusable_split_files", (json_int_t)r->splits.unusable,
+                              "splits_of_other_lists", (json_int_t)r->splits.of_other_lists));
     return object;
 }
 

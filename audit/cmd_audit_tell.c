@@ -3,6 +3,7 @@
 #include "cmd_audit.h"
 #include "json.h"
 #include "report.h"
+#include "splits.h"
 #include "table.h"
 #include "terminal.h"
 #include "wrapped.h"
@@ -284,10 +285,10 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
         return EXIT_FAILURE;
     for (unsigned i = 0; r->has_splits && i < r->splits.count; i++)
         print_split(job, &r->splits.splits[i]);
-    if (r->has_splits && r->splits.unusable)
-        printf("\n%u split files cannot be used: see apldata verify\n", r->splits.unusable);
-    if (r->has_splits)
+    if (r->has_splits) {
+        split_tell_others(r->splits.unusable, r->splits.of_other_lists);
         print_shared(&r->splits);
+    }
     putchar('\n');
     audit_verdict(job, r, verdict, sizeof verdict);
     audit_print_wrapped(0, verdict);

@@ -179,8 +179,7 @@ static int print_report(const struct check_job *job, const struct check_report *
     printf("%s, %s\n", shown_db(job->path), duration_text(job->seconds));
     for (unsigned i = 0; i < r->splits.count; i++)
         print_split(&r->splits.splits[i], job->verbose);
-    if (r->splits.unusable)
-        printf("\n%u split files cannot be used: see apldata verify\n", r->splits.unusable);
+    split_tell_others(r->splits.unusable, r->splits.of_other_lists);
     if (r->balance_count)
         putchar('\n');
     for (size_t i = 0; i < r->balance_count && !status; i++)
@@ -272,13 +271,13 @@ static int print_report_json(const struct check_job *job, const struct check_rep
     if (r->image_field >= 0)
         near = json_integer((json_int_t)job->options.near);
     json_t *level = job->options.statistics ? json_real(job->options.level) : json_null();
-    return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i}", "ok",
-                                status == EXIT_SUCCESS, "db", json_db(job->path), "wrong",
+    return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i, s:i}",
+                                "ok", status == EXIT_SUCCESS, "db", json_db(job->path), "wrong",
                                 (int)check_failures(r), "level", level, "seconds", job->seconds, "near_bits",
                                 near, "splits", splits, "balances", balances, "pairs", pairs, "repeated",
                                 repeats_json(&r->repeats), "unlisted_pairs_that_share", json_count(r->more),
-                                "at_least", r->more_at_least, "unusable_split_files",
-                                (int)r->splits.unusable),
+                                "at_least", r->more_at_least, "unusable_split_files", (int)r->splits.unusable,
+                                "splits_of_other_lists", (int)r->splits.of_other_lists),
                       status);
 }
 

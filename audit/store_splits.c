@@ -260,6 +260,8 @@ static apl_status list_files(apl_store *store, const char *const *names, size_t 
             continue;
         else if (file->status == APL_OK)
             report->splits[report->count++].file = file;
+        else if (file->list)
+            report->of_other_lists++;
         else
             report->unusable++;
     return APL_OK;

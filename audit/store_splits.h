@@ -24,6 +24,7 @@ struct splits_report {
     apl_split_list *list;
     struct audited_split *splits; /* without files that cannot be used */
     unsigned count, unusable;
+    unsigned of_other_lists;      /* files that other lists of the set use; nothing is wrong with them */
     unsigned findings, rejected;  /* of all of them: by Holm's procedure */
     struct overlaps overlaps;     /* of inputs, of all splits of the source */
     struct shared_inputs *shared; /* the list of them, in words */

@@ -64,6 +64,7 @@ Test(null, calls_on_nothing)
     INVALID(apl_split_ids(NULL, "val", &id, &id, NULL));
     INVALID(apl_split_class_counts(NULL, "val", 0, counts, NULL));
     INVALID(apl_split_list_open(NULL, &list, NULL));
+    INVALID(apl_split_list_left(NULL, &list, NULL));
     INVALID(apl_transform_complete(NULL, NULL, &t, NULL));
     INVALID(apl_reader_open(NULL, NULL, &r, NULL));
     INVALID(apl_reader_next(NULL, &batch, NULL));
@@ -97,6 +98,7 @@ Test(null, nowhere_to_put_results)
     INVALID(apl_split_ids(s, "train", NULL, NULL, NULL));
     INVALID(apl_split_class_counts(s, "train", 1, NULL, NULL));
     INVALID(apl_split_list_open(s, NULL, NULL));
+    INVALID(apl_split_list_left(s, NULL, NULL));
     INVALID(apl_split_make(s, NULL, NULL));
     INVALID(apl_split_verify(s, NULL, 1, NULL));
     INVALID(apl_transform_complete(s, NULL, NULL, NULL));

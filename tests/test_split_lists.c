@@ -32,6 +32,20 @@ static uint64_t records(apl_store *s, const char *name)
     return n;
 }
 
+/* How many files no list uses; the first is called that, or NULL. */
+static size_t left(apl_store *s, const char *first)
+{
+    apl_split_list *list;
+    size_t n = 0;
+    OK(apl_split_list_left(s, &list, &fx_err));
+    for (const apl_split_file *f; (f = apl_split_list_file(list, n)); n++) {
+        cr_assert_eq(f->status, APL_E_MISMATCH);
+        cr_assert(n || !first || strstr(f->message, first), "%s", f->message);
+    }
+    apl_split_list_close(list);
+    return n;
+}
+
 /* A set with a split has grown: its older list, and the new one. */
 static void grow(apl_store **older, apl_store **newer, char kept[SET_KEPT_BYTES])
 {
@@ -116,11 +130,51 @@ Test(split_lists, without_their_list_are_of_no_use)
         apl_split_list_close(list);
         unlink(fx_path(path));
     }
+    OK(divide(newer, "val", 1)); /* in its place */
+    cr_assert_eq(left(newer, NULL), 0);
     FAILS(APL_E_EXISTS, divide(newer, "val", 0));
-    SAYS("val.split");
-    OK(divide(newer, "val", 1));
-    cr_assert(access(fx_path("set/val.split"), F_OK) == 0);
+    SAYS("val.split:");
     OK(apl_split_verify(newer, "val", APL_NO_THREADS, &fx_err));
+    apl_store_close(newer);
+}
+
+/* Nobody has to replace what a list that is gone has left, and it is told of. */
+Test(split_lists, of_no_list_are_left_alone)
+{
+    apl_store *older, *newer;
+    char kept[SET_KEPT_BYTES], path[64];
+    grow(&older, &newer, kept);
+    snprintf(path, sizeof path, "set/%s", kept);
+    OK(divide(newer, "new", 0));
+    OK(divide(older, "new", 0)); /* new.split-DIGEST */
+    cr_assert_eq(left(newer, NULL), 0);
+    cr_assert_eq(left(older, NULL), 0);
+    fx_shell("mv '%s' '%s.away'", fx_path(path), fx_path(path));
+    cr_assert_eq(left(newer, "new.split-"), 1);
+    OK(divide(newer, "val", 0));
+    FAILS(APL_E_EXISTS, divide(newer, "val", 0));
+    SAYS("val.split-");
+    OK(apl_split_verify(newer, "val", APL_NO_THREADS, &fx_err));
+    cr_assert_eq(left(newer, "new.split-"), 2);
+    fx_shell("mv '%s.away' '%s'", fx_path(path), fx_path(path));
+    cr_assert_eq(left(newer, NULL), 0);
+    OK(apl_split_verify(older, "val", APL_NO_THREADS, &fx_err));
+    apl_store_close(older);
+    apl_store_close(newer);
+}
+
+/* Damage to the file of another list is that list's. */
+Test(split_lists, of_others_may_be_damaged)
+{
+    apl_store *older, *newer;
+    char kept[SET_KEPT_BYTES];
+    uint64_t n;
+    grow(&older, &newer, kept);
+    OK(divide(newer, "val", 0));
+    fx_shell("chmod u+w '%s'; printf x >>'%s'", fx_path("set/val.split"), fx_path("set/val.split"));
+    FAILS(APL_E_CORRUPT, apl_split_ids(older, "val", NULL, &n, &fx_err));
+    OK(apl_split_verify(newer, "val", APL_NO_THREADS, &fx_err));
+    apl_store_close(older);
     apl_store_close(newer);
 }
 

@@ -65,6 +65,24 @@ static int verify_split(struct job *job, apl_store *store, const apl_split_file 
     return status;
 }
 
+/* Names the files of lists that are gone: nothing is wrong with them. */
+static int tell_left(struct job *job, apl_store *store)
+{
+    apl_split_list *list;
+    const apl_split_file *f;
+    apl_error err;
+    if (apl_split_list_left(store, &list, &err) != APL_OK)
+        return failed("%s", err.message);
+    for (size_t i = 0; (f = apl_split_list_file(list, i)); i++) {
+        if (!job->quiet)
+            note("%s; it is not used, and can be removed", f->message);
+        if (job->json)
+            json_array_append_new(job->split_list, split_json(f, f->message));
+    }
+    apl_split_list_close(list);
+    return EXIT_SUCCESS;
+}
+
 /* Checks the split files. */
 static int verify_splits(struct job *job, apl_store *store)
 {
@@ -76,7 +94,9 @@ static int verify_splits(struct job *job, apl_store *store)
         return failed("%s", err.message);
     for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
         status |= verify_split(job, store, f);
-    if (!list) {
+    if (list) {
+        status |= tell_left(job, store);
+    } else {
         json_decref(job->split_list);
         job->split_list = json_null();
     }

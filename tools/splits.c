@@ -115,6 +115,15 @@ int split_tell(const char *db, apl_store *store, const char *name)
     return status;
 }
 
+void split_tell_others(unsigned unusable, unsigned of_other_lists)
+{
+    if (unusable)
+        printf("\n%u split files cannot be used: see apldata verify\n", unusable);
+    if (of_other_lists)
+        printf("\n%u %s another list of the set: see apldata verify\n", of_other_lists,
+               of_other_lists == 1 ? "split belongs to" : "splits belong to");
+}
+
 static const char *part_name(char *text, size_t size, const char *name, unsigned part)
 {
     snprintf(text, size, "%s-%u", name, part);

@@ -31,6 +31,9 @@ int split_parse_parts(const char *text, struct split_spec *spec);
 /* "DB: val has 5,013 records, train-val 44,987" */
 int split_tell(const char *db, apl_store *store, const char *name);
 
+/* Prints how many files cannot be used, and how many are splits of other lists of the set; if any. */
+void split_tell_others(unsigned unusable, unsigned of_other_lists);
+
 /* "content", "key", "id" or "group": what is hashed. */
 const char *split_by_name(apl_split_by by);
 

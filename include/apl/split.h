@@ -44,9 +44,10 @@ extern "C" {
  * A split file belongs to the content of one store: if the data has been replaced by other data, the store refuses
  * the file (APL_E_MISMATCH). It can be removed like any file, even while in use.
  *
- * A set that has grown has splits for each of its lists. Where db/val.split belongs to another list, which is still
- * there, it is left alone: this list's is db/val.split-DIGEST, with the first 16 hexadecimal digits of the content
- * digest. So who resumes with the older list finds its splits, and the new list gets its own from the same call.
+ * A set that has grown has splits for each of its lists. Where db/val.split belongs to another list, it is left alone:
+ * this list's is db/val.split-DIGEST, with the first 16 hexadecimal digits of the content digest. So who resumes with
+ * the older list finds its splits, and the new list gets its own from the same call. Once the older list has been
+ * removed, `replace` replaces its file.
  */
 
 /* What is hashed to find a record's side. The numbers are written to split files and never change. */
@@ -137,6 +138,11 @@ typedef struct apl_split_list apl_split_list;
 
 /* Lists the split files now in the store's directory, sorted by name, including those that cannot be used. */
 APL_API APL_MUST_USE apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err);
+/* Lists in the same way the files in a set's directory that belong to a list that has been removed, and can be removed
+ * too: db/val.split beside the db/val.split-DIGEST that is used instead, and db/val.split-DIGEST of the removed list.
+ * Each has a name, a status (APL_E_MISMATCH) and a message, which names the file. None for a store that is no set. */
+APL_API APL_MUST_USE apl_status apl_split_list_left(apl_store *store, apl_split_list **list, apl_error *err);
+
 APL_API void apl_split_list_close(apl_split_list *list);
 
 /* File `i` of the list; NULL if `i` is out of range or the list is NULL. It lives as long as the list. */

@@ -94,12 +94,10 @@ static int open_split(const apl_store *store, const char *path)
     return openat(store->directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* NAME.split, or of that content the file apart. */
-static apl_status read_file(const apl_store *store, const char *name, const uint8_t *content,
+static apl_status read_path(const apl_store *store, const char *path, const char *name,
                             struct split_file *file, apl_error *err)
 {
-    char path[SPLIT_FILE_BYTES], shown[4 * SPLIT_FILE_BYTES];
-    split_file_name(name, content, path);
+    char shown[4 * SPLIT_FILE_BYTES];
     printable(shown, sizeof shown, path, strlen(path));
     int fd = open_split(store, path);
     if (fd < 0 && errno == ENOENT)
@@ -108,24 +106,65 @@ static apl_status read_file(const apl_store *store, const char *name, const uint
         return fail_errno(err, errno, "%s: cannot open %s", store->directory_name, shown);
     apl_status status = read_bytes(store, fd, name, file, err);
     close(fd);
-    file->apart = content != NULL;
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->directory_name, shown);
+}
+
+/* NAME.split, or of that content the file apart. */
+static apl_status read_file(const apl_store *store, const char *name, const uint8_t *content,
+                            struct split_file *file, apl_error *err)
+{
+    char path[SPLIT_FILE_BYTES];
+    split_file_name(name, content, path);
+    apl_status status = read_path(store, path, name, file, err);
+    file->apart = content != NULL;
+    return status;
+}
+
+/* Does the file state that it belongs to other content, and to which? The rest of it may be damaged. */
+static bool is_of_other(const apl_store *store, const char *path, uint8_t content[32])
+{
+    uint8_t head[SPLIT_HEAD_BYTES];
+    int fd = open_split(store, path);
+    const uint8_t *stated =
+        fd >= 0 && read_whole(fd, head, sizeof head, 0) == 0 ? split_file_content(head) : NULL;
+    if (fd >= 0)
+        close(fd);
+    if (stated)
+        memcpy(content, stated, 32);
+    return stated && memcmp(stated, store->manifest.info.content_digest, 32) != 0;
+}
+
+/* Does NAME.split? */
+static bool name_is_taken(const apl_store *store, const char *name, uint8_t content[32])
+{
+    char path[SPLIT_FILE_BYTES];
+    split_file_name(name, NULL, path);
+    return store->set && is_of_other(store, path, content);
 }
 
 bool split_list_of(const apl_store *store, const char *name, char list[SET_KEPT_BYTES])
 {
-    uint8_t head[SPLIT_HEAD_BYTES];
-    char path[SPLIT_FILE_BYTES];
-    if (!store->set)
+    uint8_t content[32];
+    return name_is_taken(store, name, content) && set_find_list(store->set, content, list);
+}
+
+bool split_is_left(const apl_store *store, const char *path, const char *name)
+{
+    char due[SPLIT_FILE_BYTES], list[SET_KEPT_BYTES];
+    struct split_file file = {0};
+    uint8_t content[32];
+    apl_error err;
+    if (!store->set || !is_of_other(store, path, content) || set_find_list(store->set, content, list))
         return false;
-    split_file_name(name, NULL, path);
-    int fd = open_split(store, path);
-    const uint8_t *content =
-        fd >= 0 && read_whole(fd, head, sizeof head, 0) == 0 ? split_file_content(head) : NULL;
-    if (fd >= 0)
-        close(fd);
-    return content && memcmp(content, store->manifest.info.content_digest, 32) != 0 &&
-           set_find_list(store->set, content, list);
+    /* what is damaged, or called otherwise than we would, is not ours to judge */
+    apl_status status = read_path(store, path, name, &file, &err);
+    if (status == APL_OK)
+        split_file_free(&file);
+    split_file_name(name, content, due);
+    if (status != APL_E_MISMATCH || strcmp(path, due) == 0)
+        return status == APL_E_MISMATCH;
+    split_file_name(name, NULL, due);
+    return strcmp(path, due) == 0;
 }
 
 /* The set's own file beside NAME.split, which could not be read with that status: it belongs to another list, or is missing. */
@@ -150,8 +189,10 @@ apl_status split_file_read(const apl_store *store, const char *name, struct spli
 {
     if (!split_name_ok(name) || store->directory < 0)
         return fail(err, APL_E_NOTFOUND, "%s: there is no such split", store->name);
+    uint8_t content[32];
     apl_status status = read_file(store, name, NULL, file, err);
-    return store->set && (status == APL_E_NOTFOUND || status == APL_E_MISMATCH)
+    /* another list's may be damaged, or longer than ours could be */
+    return status != APL_OK && store->set && (status == APL_E_NOTFOUND || name_is_taken(store, name, content))
                ? read_apart(store, name, file, status, err)
                : status;
 }
@@ -197,15 +238,19 @@ static apl_status named(const apl_store *store, const struct piece *p, apl_statu
                                       printable(shown, sizeof shown, p->path, strlen(p->path)));
 }
 
-/* What belongs to another list is left alone: that list may still be in use. The directory is locked. */
-static void choose_path(const apl_store *store, int directory, struct piece *p)
+/* What belongs to another list is left alone: that list may still be in use. If it is gone, only `replace` takes
+ * the place of its file. The directory is locked. */
+static void choose_path(const apl_store *store, int directory, bool replace, struct piece *p)
 {
     char list[SET_KEPT_BYTES];
-    split_file_name(p->file->name, p->file->content, p->path);
-    bool apart = store->set && (faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-                                split_list_of(store, p->file->name, list));
+    uint8_t content[32];
+    const char *name = p->file->name;
+    split_file_name(name, p->file->content, p->path);
+    bool apart =
+        store->set && (faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+                       (replace ? split_list_of(store, name, list) : name_is_taken(store, name, content)));
     if (!apart)
-        split_file_name(p->file->name, NULL, p->path);
+        split_file_name(name, NULL, p->path);
 }
 
 /* Encodes the file and writes it under its temporary name. */
@@ -286,7 +331,7 @@ apl_status split_files_write(const apl_store *store, const struct split_file *fi
                                       : take_directory(store, directory, err);
     status = named(store, &pieces[0], status, err);
     for (size_t i = 0; status == APL_OK && i < count; i++)
-        choose_path(store, directory, &pieces[i]);
+        choose_path(store, directory, replace, &pieces[i]);
     if (status == APL_OK)
         status = publish(store, directory, pieces, count, replace, err);
     free(pieces);

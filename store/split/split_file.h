@@ -45,7 +45,9 @@
  * where file systems allow 255 bytes. */
 #define SPLIT_MAX_NAME 200
 
-#define SPLIT_FILE_BYTES (SPLIT_MAX_NAME + sizeof SPLIT_SUFFIX + 17) /* of the file's name, with its end */
+#define SPLIT_DIGEST_END 17 /* of a name: "-", and 16 digits */
+#define SPLIT_FILE_BYTES \
+    (SPLIT_MAX_NAME + sizeof SPLIT_SUFFIX + SPLIT_DIGEST_END) /* of the file's name, with its end */
 
 enum split_rule {
     SPLIT_HASH = 1,
@@ -119,6 +121,9 @@ void split_file_shown(const struct split_file *file, char shown[4 * SPLIT_FILE_B
 
 /* Does NAME.split belong to another list of the set, which is there? Its file name. */
 bool split_list_of(const apl_store *store, const char *name, char list[SET_KEPT_BYTES]);
+
+/* Does the file at `path`, undamaged, belong to a list that is no longer in the set? */
+bool split_is_left(const apl_store *store, const char *path, const char *name);
 
 /* Reads NAME.split, or NAME.split-DIGEST if the first is missing or belongs to another list; APL_E_NOTFOUND if both are. Messages name
  * the file. */

@@ -83,11 +83,52 @@ static bool take_name(const char *file, const char *end, char name[SPLIT_MAX_NAM
     return split_name_ok(name);
 }
 
-static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *err)
+/* Does the file, NAME.split or NAME.split-DIGEST, belong to a list that is gone? NAME.split counts if a file beside it
+ * is used instead: otherwise it is listed as the file of another store. */
+static bool is_left(const apl_store *store, const char *file, char name[SPLIT_MAX_NAME + 1])
+{
+    char plain[SPLIT_FILE_BYTES], apart[SPLIT_FILE_BYTES];
+    size_t n = strlen(file);
+    if (take_name(file, SPLIT_SUFFIX, name)) {
+        split_file_name(name, store->manifest.info.content_digest, apart);
+        return faccessat(store->directory, apart, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+               split_is_left(store, file, name);
+    }
+    if (n <= SPLIT_DIGEST_END || n >= sizeof plain || file[n - SPLIT_DIGEST_END] != '-')
+        return false;
+    memcpy(plain, file, n - SPLIT_DIGEST_END);
+    plain[n - SPLIT_DIGEST_END] = 0;
+    return take_name(plain, SPLIT_SUFFIX, name) && split_is_left(store, file, name);
+}
+
+static apl_status add_left(const apl_store *store, apl_split_list *list, const char *file, apl_error *err)
+{
+    char name[SPLIT_MAX_NAME + 1], shown[4 * SPLIT_FILE_BYTES];
+    if (!store->set || store->splits_apart || !is_left(store, file, name))
+        return APL_OK;
+    TRY(add_listed(list, name, err));
+    struct listed *l = &list->files[list->count - 1];
+    l->file.status = fail(&l->error, APL_E_MISMATCH, "%s/%s: it belongs to a list that the set no longer has",
+                          store->directory_name, printable(shown, sizeof shown, file, strlen(file)));
+    return APL_OK;
+}
+
+/* Adds each file that can be a split of the store. */
+static apl_status add_used(const apl_store *store, apl_split_list *list, const char *file, apl_error *err)
+{
+    char name[SPLIT_MAX_NAME + 1], apart[SPLIT_FILE_BYTES];
+    split_file_name("", store->manifest.info.content_digest, apart);
+    return take_name(file, SPLIT_SUFFIX, name) || (store->set && take_name(file, apart, name))
+               ? add_listed(list, name, err)
+               : APL_OK;
+}
+
+typedef apl_status add_fn(const apl_store *store, apl_split_list *list, const char *file, apl_error *err);
+
+static apl_status scan(const apl_store *store, add_fn *add, apl_split_list *list, apl_error *err)
 {
     if (store->directory < 0)
         return APL_OK; /* a store elsewhere, whose directory cannot be listed */
-    char name[SPLIT_MAX_NAME + 1], apart[SPLIT_FILE_BYTES];
     int fd = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     apl_status status = APL_OK;
@@ -97,17 +138,17 @@ static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *
             close(fd);
         return status;
     }
-    split_file_name("", store->manifest.info.content_digest, apart);
     for (struct dirent *e; status == APL_OK && (e = readdir(dir));)
-        if (take_name(e->d_name, SPLIT_SUFFIX, name) || (store->set && take_name(e->d_name, apart, name)))
-            status = add_listed(list, name, err);
+        status = add(store, list, e->d_name, err);
     closedir(dir);
     return status;
 }
 
 static int by_split_name(const void *a, const void *b)
 {
-    return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
+    const struct listed *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : strcmp(x->error.message, y->error.message);
 }
 
 /* A split may have two files: another list's, and its own. */
@@ -127,7 +168,7 @@ apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_erro
     if (!store || !list)
         return fail(err, APL_E_INVALID, "apl_split_list_open: store or list is NULL");
     apl_split_list *l = calloc(1, sizeof *l);
-    apl_status status = l ? scan(store, l, err) : fail_nomem(err);
+    apl_status status = l ? scan(store, add_used, l, err) : fail_nomem(err);
     if (status == APL_OK && l->count)
         qsort(l->files, l->count, sizeof *l->files, by_split_name);
     if (status == APL_OK)
@@ -136,6 +177,25 @@ apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_erro
         status = fill_listed(store, &l->files[i], err);
         if (l->files[i].file.status != APL_OK)
             l->files[i].file.message = l->files[i].error.message;
+    }
+    if (status == APL_OK)
+        *list = l;
+    else
+        apl_split_list_close(l);
+    return status;
+}
+
+apl_status apl_split_list_left(apl_store *store, apl_split_list **list, apl_error *err)
+{
+    if (!store || !list)
+        return fail(err, APL_E_INVALID, "apl_split_list_left: store or list is NULL");
+    apl_split_list *l = calloc(1, sizeof *l);
+    apl_status status = l ? scan(store, add_left, l, err) : fail_nomem(err);
+    if (status == APL_OK && l->count)
+        qsort(l->files, l->count, sizeof *l->files, by_split_name);
+    for (size_t i = 0; status == APL_OK && i < l->count; i++) {
+        l->files[i].file.name = l->files[i].name;
+        l->files[i].file.message = l->files[i].error.message;
     }
     if (status == APL_OK)
         *list = l;
