@@ -100,6 +100,23 @@ def test_columns_alone_have_no_name(tmp_path: Path) -> None:
     assert types_of(made(pl.Series("s", [{"x": 1}]), tmp_path / "c")) == {"x": "i64"}
 
 
+def test_dicts_of_columns_are_tables(tmp_path: Path) -> None:
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    for number, columns in enumerate(
+        (
+            {"x": pl.Series([1, 2]), "c": pl.Series(["a", "b"], dtype=pl.Categorical)},
+            {"x": pa.array([1, 2]), "c": pa.array(["a", "b"]).dictionary_encode()},
+        )
+    ):
+        for source in (columns, {"train": columns, "test": columns}):
+            store = made(source, tmp_path / f"{number}-{len(source.get('test', ()))}")
+            assert types_of(store) == {"x": "i64", "c": "u8"}
+            assert store[1]["x"] == 2
+            assert store.schema["c"].classes == ("a", "b")
+    with pytest.raises(apldata.InvalidError, match=r"source: polars\.DataFrame makes no table of its col"):
+        made({"x": pl.Series([1, 2]), "y": pl.Series([1])}, tmp_path / "uneven")
+
+
 def test_types_that_first_rows_do_not_tell(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     streamed = datasets.IterableDataset.from_generator(lambda: ({"z": [n] * n} for n in range(300)))

@@ -326,6 +326,10 @@ def test_hugging_face_splits(tmp_path: Path) -> None:
     assert made(both, tmp_path / "turned").content_digest == store.content_digest
     both.save_to_disk(tmp_path / "saved")
     assert made(tmp_path / "saved", tmp_path / "b").content_digest == store.content_digest
+    both["test"] = both["test"].select([])  # which the library saves, and cannot load
+    both.save_to_disk(tmp_path / "empty")
+    emptied = made(tmp_path / "empty", tmp_path / "of-empty")
+    assert emptied.content_digest == made(both, tmp_path / "emptied").content_digest
     unlabelled = hub().map(lambda row: {"label": -1})
     with pytest.raises(apldata.InvalidError, match="row 0, column label: a missing value"):
         made(unlabelled, tmp_path / "c")

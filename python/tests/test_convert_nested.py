@@ -81,6 +81,8 @@ def test_dicts_of_other_keys_are_json(tmp_path: Path) -> None:
     for number, source in enumerate((rows, (row for row in rows))):
         store = made(source, tmp_path / str(number), types={"a": "json"})
         assert [json.loads(record["a"]) for record in store] == [{"b": 1}, {"c": "2020-01-01"}, {}]
+    paths = made([{"a": {"of": [Path("x/y.jpg")]}}], tmp_path / "paths", types={"a": "json"})
+    assert json.loads(paths[0]["a"]) == {"of": ["x/y.jpg"]}
     with pytest.raises(apldata.InvalidError, match=r"row 1: lacks a\.b; has a\.c too"):
         made(rows, tmp_path / "c")
 

@@ -19,6 +19,7 @@ from ._partitions import Partitions
 from ._told import Chunk, Part, Source, Wishes, rows_of, train_first
 
 _INSTALL = "Parquet and Arrow files are read by the package pyarrow: pip install pyarrow"
+_LEAVES_OUT = "fields=[...] without it leaves it out"
 
 
 def kind_of(path: Path) -> str | None:
@@ -139,11 +140,11 @@ def _difference(own: Any, first: Any, wishes: Wishes) -> str | None:
     """How the wanted columns of a file differ from those of the first; their order makes no difference."""
     for field in filter(lambda field: wishes.wants_of(field.name), first):
         if field.name not in own.names:
-            return f"has no column {field.name}, as the first file does"
+            return f"has no column {field.name}, as the first file does: {_LEAVES_OUT}"
         if not own.field(field.name).type.equals(field.type):
             return f"column {field.name} is {own.field(field.name).type}, and {field.type} in the first file"
     more = [name for name in own.names if name not in first.names and wishes.wants_of(name)]
-    return f"has a column {more[0]}, which the first file has not" if more else None
+    return f"has a column {more[0]}, which the first file has not: {_LEAVES_OUT}" if more else None
 
 
 def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions) -> Part:
@@ -230,20 +231,19 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
 def _saved(path: Path, wishes: Wishes) -> Source:
     """What `save_to_disk()` of Hugging Face's library wrote."""
     try:
-        import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import_module("datasets")
     except ImportError:
         raise UnsupportedError(
             f"{path}: a saved dataset is read by the package datasets: pip install datasets"
         ) from None
-    from ._huggingface import open_dataset
+    from ._huggingface import load_saved, open_dataset
     from ._streams import check_saved
 
     check_saved(path)
     try:
-        loaded = datasets.load_from_disk(str(path))
+        splits = load_saved(path)
     except Exception as error:  # of many kinds
         raise SourceError(f"{path}: {brief(str(error), 300)}") from None
-    splits = dict(loaded) if isinstance(loaded, dict) else {"train": loaded}
     parts = [
         part
         for split, dataset in splits.items()

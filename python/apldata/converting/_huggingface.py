@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -52,3 +54,22 @@ def open_dataset(split: str, dataset: Any, wishes: Wishes) -> Part | None:
     if dataset.features is None and hasattr(dataset, "_resolve_features"):
         dataset = dataset._resolve_features()
     return Part(split, lambda: chunks(_batches(dataset, 256), wishes), _told(dataset, wishes))
+
+
+def _load_split(path: Path) -> Any:
+    """A split that was saved; the library itself cannot load one without rows, which has no files."""
+    import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    if json.loads((path / "state.json").read_text())["_data_files"]:
+        return datasets.load_from_disk(str(path))
+    info = json.loads((path / "dataset_info.json").read_text())
+    features = datasets.Features.from_dict(info["features"])
+    return datasets.Dataset.from_dict({name: [] for name in features}, features=features)
+
+
+def load_saved(path: Path) -> dict[str, Any]:
+    """What `save_to_disk()` wrote: datasets by split."""
+    listing = path / "dataset_dict.json"
+    if not listing.is_file():
+        return {"train": _load_split(path)}
+    return {split: _load_split(path / split) for split in json.loads(listing.read_text())["splits"]}

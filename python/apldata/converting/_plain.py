@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import os
 import uuid
 from typing import Any
 
@@ -28,6 +29,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "tolist"):
         return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
     if isinstance(value, File) and value.data is None:
         return value.name
     raise TypeError(f"it has no {type(value).__name__}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import text, wrong_type
+from .._arguments import brief, text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ..schema import listed
 from ._cells import cell
@@ -221,14 +221,33 @@ def _refuse_columns(source: Any) -> None:
     """A column alone of polars or Arrow, but for one of structs, has no name to give the field."""
     if str(getattr(source, "type", getattr(source, "dtype", ""))).lower().startswith("struct"):
         return
-    of_arrow = _is_of(source, "pyarrow") and hasattr(source, "null_count")
-    of_polars = _is_of(source, "polars") and hasattr(source, "to_frame")
-    if of_arrow or of_polars:
-        table = "pyarrow.table" if of_arrow else "polars.DataFrame"
+    if (table := _table_for(source)) is not None:
         kind = type(source).__name__
         raise InvalidTypeError(
             f"source: a {kind} is one column: give a table, {table}({{'name': column}}), for each split"
         )
+
+
+def _table_for(column: Any) -> str | None:
+    """What makes a table of columns such as this one, of Arrow or polars; None: another value."""
+    if _is_of(column, "pyarrow") and hasattr(column, "null_count"):
+        return "pyarrow.table"
+    return "polars.DataFrame" if _is_of(column, "polars") and hasattr(column, "to_frame") else None
+
+
+def _table_of(source: Any) -> Any:
+    """A dict of columns of Arrow, or of polars, as their table; anything else as it is."""
+    if not isinstance(source, Mapping):
+        return source
+    tables = set(map(_table_for, source.values()))
+    if len(tables) != 1 or (table := tables.pop()) is None:
+        return source
+    module, _, make = table.partition(".")
+    try:
+        return getattr(sys.modules[module], make)(dict(source))
+    except Exception as error:  # of many kinds: of lengths, of names
+        why = brief(str(error), 200)
+        raise InvalidError(f"source: {table} makes no table of its columns: {why}") from None
 
 
 class Opener:
@@ -247,6 +266,8 @@ class Opener:
     def open(self, source: Any) -> Source:
         if are_files(source) or self._are_paths(source):
             return open_files(source, self._wishes)
+        if isinstance(source, Mapping) and not source.keys() <= _SPLITS:
+            source = _table_of(source)
         if isinstance(source, Mapping):
             if not all(map(_is_column, source.values())) or (source and all(map(are_files, source.values()))):
                 return self._splits(source)
@@ -284,6 +305,7 @@ class Opener:
 
     def _one(self, split: str, source: Any) -> tuple[str, Part]:
         """A source without splits: what it is, and how it is read."""
+        source = _table_of(source)
         if isinstance(source, Mapping):
             return "arrays", _arrays(split, source)
         if isinstance(source, np.ndarray) and source.dtype.names:
