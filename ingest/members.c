@@ -3,6 +3,7 @@
 
 #include "found_file.h"
 #include "hash.h"
+#include "parts.h"
 #include "shown.h"
 #include "source.h"
 
@@ -127,6 +128,8 @@ static apl_status list_sources(struct ingest *in, bool *other, apl_error *err)
         status = list_names(in, i, other, err);
     if (status == APL_OK && !*other)
         status = in->format->listed(in->state, err);
+    if (status == APL_OK && in->share.count > 0) /* before a part without records finds its source empty */
+        status = parts_enough(in, err);
     drop_source(in);
     return status;
 }

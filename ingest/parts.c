@@ -217,8 +217,7 @@ static apl_status check_list(const struct ingest *in, apl_error *err)
                        in->set_shown);
 }
 
-/* Every part has at least a record. */
-static apl_status check_totals(const struct ingest *in, apl_error *err)
+apl_status parts_enough(const struct ingest *in, apl_error *err)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < in->share.count; i++)
@@ -231,7 +230,7 @@ static apl_status check_totals(const struct ingest *in, apl_error *err)
 
 apl_status parts_writer(struct ingest *in, apl_error *err)
 {
-    TRY(check_totals(in, err));
+    TRY(parts_enough(in, err));
     TRY(parts_run(in, in->run, in->data, err));
     if (!in->writing.replace) {
         TRY(check_own(in, err));

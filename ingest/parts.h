@@ -14,6 +14,9 @@
 /* Checks what is asked for, makes the directory of the set if need be, and makes in->db its shard. */
 apl_status parts_begin(struct ingest *in, const char *set, const char *source, apl_error *err);
 
+/* Once all records of all splits have been counted: refuses more parts than the largest split has records. */
+apl_status parts_enough(const struct ingest *in, apl_error *err);
+
 /* Opens the writer of the shard, once all records of all splits have been counted. Sets in->present and fails with APL_E_EXISTS if the
  * shard is there, of the same run. Refuses a directory with parts of another set. */
 apl_status parts_writer(struct ingest *in, apl_error *err);

@@ -55,6 +55,9 @@ apldata info few-serial | sed -n '/^split/,/^$/p'
 for part in few-serial/part*; do apldata info $part | sed -n '/^split/,/^$/p' | tr -s ' \n' ' '; echo; done
 run aplingest --part 1/5 few.csv many
 [ ! -e many ]
+mkdir few-files && printf x >few-files/x
+for part in 1/2 2/2; do run aplingest --format raw --part $part few-files many; done
+[ ! -e many ]
 
 echo "# CIFAR's archives: part 12 of 59 has the end of one batch and the beginning of the next"
 mkdir -p x/$B
