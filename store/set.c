@@ -127,7 +127,38 @@ static apl_status take_set_list(apl_store *store, bool refetch, apl_error *err)
     return status;
 }
 
-apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err)
+/* Of a set that has grown, the list that it had instead of the one that has replaced it. */
+static apl_status take_kept_list(apl_store *store, const uint8_t expected[32], apl_error *err)
+{
+    struct set *set = store->set;
+    char name[SET_KEPT_BYTES];
+    set_kept_name(expected, name);
+    free(set->file);
+    if (!(set->file = strdup(name)))
+        return fail_nomem(err);
+    set_list_free(&set->list);
+    manifest_free(&store->manifest);
+    if (set->directory >= 0)
+        close(set->directory);
+    set->directory = -1;
+    apl_status status = take_set_list(store, false, err);
+    return status == APL_E_NOTFOUND
+               ? fail(err, APL_E_MISMATCH, "%s: the content digest is not the one expected", store->name)
+               : status;
+}
+
+static apl_status take_list(apl_store *store, const uint8_t *expected, apl_error *err)
+{
+    apl_status status = take_set_list(store, false, err);
+    if (status == APL_E_CORRUPT && store->url.base)
+        status = take_set_list(store, true, err); /* bytes may have been damaged on the way */
+    TRY(status);
+    bool other = expected && memcmp(expected, store->manifest.info.content_digest, 32) != 0;
+    return other ? take_kept_list(store, expected, err) : APL_OK;
+}
+
+apl_status set_open(apl_store *store, const char *file, const uint8_t *expected, apl_io io, unsigned most,
+                    apl_error *err)
 {
     pthread_once(&once, mind_forks);
     struct set *set = store->set = calloc(1, sizeof *set);
@@ -138,10 +169,7 @@ apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most
         return fail_nomem(err);
     set->io = io;
     set->most = most ? most : SET_OPEN_SHARDS;
-    apl_status status = take_set_list(store, false, err);
-    if (status == APL_E_CORRUPT && store->url.base)
-        status = take_set_list(store, true, err); /* bytes may have been damaged on the way */
-    TRY(status);
+    TRY(take_list(store, expected, err));
     store->manifest.info.shards = set->list.count;
     return publish_shards(set, err);
 }

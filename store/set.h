@@ -16,8 +16,10 @@
 struct set;
 
 /* Reads the list `file` in the directory of `store`, or below its URL, whose name is known, and makes a set of it: fills manifest, set, and the
- * file's identity. `most`: shards open at once; 0: SET_OPEN_SHARDS. APL_E_NOTFOUND if there is no list. */
-apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err);
+ * file's identity. `expected`: a content digest, or NULL: where the list has another, the list that it has replaced and that has this one is
+ * read instead (APL_E_MISMATCH if it is not there). `most`: shards open at once; 0: SET_OPEN_SHARDS. APL_E_NOTFOUND if there is no list. */
+apl_status set_open(apl_store *store, const char *file, const uint8_t *expected, apl_io io, unsigned most,
+                    apl_error *err);
 
 /* The name of the list's file. */
 const char *set_file_name(const struct set *set);

@@ -41,7 +41,7 @@ static apl_status open_list_file(apl_store *store, const char *path, const apl_s
     if (status == APL_OK)
         status = store_open_directory(store, AT_FDCWD, directory, err);
     if (status == APL_OK)
-        status = set_open(store, file, o->io, o->open_shards, err);
+        status = set_open(store, file, NULL, o->io, o->open_shards, err);
     free(copy);
     return status;
 }
@@ -87,7 +87,7 @@ static apl_status open_file(apl_store *store, const char *path, const apl_store_
         return fail_nomem(err);
     status = store_open_pages(store, o->io, &none);
     if (status == APL_E_NOTFOUND) {
-        status = set_open(store, SET_FILE, o->io, o->open_shards, err);
+        status = set_open(store, SET_FILE, o->expected_content, o->io, o->open_shards, err);
         if (status != APL_E_NOTFOUND)
             return status;
     }

@@ -23,7 +23,7 @@ static apl_status open_either(apl_store *store, const apl_store_options *o, apl_
     apl_status status = store_open_pages_below(store, err);
     if (!may_be_elsewhere(store, status, err))
         return status;
-    apl_status other = set_open(store, SET_FILE, o->io, o->open_shards, &second);
+    apl_status other = set_open(store, SET_FILE, o->expected_content, o->io, o->open_shards, &second);
     if (other == APL_OK || !may_be_elsewhere(store, other, &second)) {
         *err = second;
         return other;
@@ -98,5 +98,5 @@ apl_status store_open_url(apl_store *store, const char *path, const apl_store_op
     if (!(store->name = url_shown(&store->url)))
         return fail_nomem(err);
     return pages ? store_open_pages_below(store, err)
-                 : set_open(store, file, options->io, options->open_shards, err);
+                 : set_open(store, file, NULL, options->io, options->open_shards, err);
 }

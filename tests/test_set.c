@@ -310,6 +310,14 @@ Test(set, grows_and_keeps_its_old_list)
     size_t n = epoch(before, 0, 0, one);
     cr_assert(n == 123 && epoch(old, 0, 0, two) == n && memcmp(one, two, n * sizeof *one) == 0);
     apl_store_close(old);
+    apl_store_options expecting = APL_STORE_OPTIONS_INIT;
+    expecting.expected_content = apl_store_info(before)->content_digest;
+    OK(apl_store_open(fx_path("set"), &expecting, &old, &fx_err));
+    cr_assert(epoch(old, 0, 0, two) == n && memcmp(one, two, n * sizeof *one) == 0);
+    apl_store_close(old);
+    cr_assert_eq(rename(fx_path(name), fx_path("elsewhere")), 0);
+    FAILS(APL_E_MISMATCH, apl_store_open(fx_path("set"), &expecting, &old, &fx_err));
+    SAYS("the content digest is not the one expected");
     apl_store_close(before);
     apl_store_close(s);
     /* the same list as at once */

@@ -125,7 +125,8 @@ typedef enum apl_io {
 /* Zeros mean defaults. Start from APL_STORE_OPTIONS_INIT. */
 typedef struct apl_store_options {
     size_t size; /* sizeof(apl_store_options) */
-    /* 32 bytes: refuse (APL_E_MISMATCH) a store with any other content digest. NULL: accept any store. */
+    /* 32 bytes: refuse (APL_E_MISMATCH) a store with any other content digest. A set that has grown is opened by the
+     * list that has this one, if it has been kept. NULL: accept any store. */
     const uint8_t *expected_content;
     /* Where split files are read and written (see apl_split_make()), for instance for a store on a read-only disk.
      * NULL: the store's own directory. */

@@ -45,13 +45,14 @@ class Store(_core.Store):
     stores, which `apldata join` made.
 
     Opening writes nothing and takes no lock. Any number of threads may use a store. It can be pickled (the
-    copy opens the same directory, and refuses other content), and used in child processes, which reopen it.
+    copy opens the same directory, of a set that has grown since then by the list that it had, and refuses
+    other content), and used in child processes, which reopen it.
 
     Args:
         path: the directory; or a list of a set, such as ``set-DIGEST.apl``; or a URL of either
             (``https://``, ``s3://``, ``file://``).
         expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
-            hexadecimal.
+            hexadecimal. A set that has grown is opened by the list that has this one, if it has been kept.
         split_directory: where split files are read and written; None: the store's own directory.
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
         open_shards: for a set, how many shards are kept open at once, besides those in use; 0: 256.

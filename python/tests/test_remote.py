@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import os
+import pickle
 import shutil
 import socket
 import ssl
@@ -371,7 +372,8 @@ def test_splits_of_a_url_are_kept_elsewhere(url: str, tmp_path: Path) -> None:
 def test_a_set_at_a_url(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     (tmp_path / "set").mkdir()
-    for name in ("a", "b c"):
+    more = tmp_path / "set/more"
+    for name in ("a", "b c", "more"):
         with apldata.Writer(
             str(tmp_path / "set" / name), [apldata.Field("x", "u8", (16,))], block_records=16
         ) as w:
@@ -392,6 +394,11 @@ def test_a_set_at_a_url(tmp_path: Path) -> None:
         assert read(s.url + "/set/set.apl") == here
         out = subprocess.run([COMMAND, "verify", s.url + "/set"], capture_output=True, text=True)
         assert out.returncode == 0, out.stderr
+        store = Store(s.url + "/set")
+        pickled = pickle.dumps(store)
+        subprocess.run([COMMAND, "join", "--add", more, "-o", tmp_path / "set"], check=True)
+        assert pickle.loads(pickled).content_digest == store.content_digest
+        assert len(Store(s.url + "/set")) == 3 * len(store) // 2
         shutil.rmtree(tmp_path / "set/b c")
         with pytest.raises(CorruptError, match=r"shard b c \(records 100 to 199\): .*b%20c"):
             read(s.url + "/set")

@@ -146,6 +146,7 @@ def test_a_state_is_resumed_from_the_list_that_it_names(tmp_path: Path) -> None:
         next(batches)
     state = loader.state_dict()
     old = Store(str(directory))
+    pickled = pickle.dumps((old, old["train"]))
     run("join", "--add", shards[2], "-o", directory)
     assert content(batches) == whole[3:]  # what is open goes on
     with pytest.raises(apldata.MismatchError, match="another list of this set") as error:
@@ -158,6 +159,11 @@ def test_a_state_is_resumed_from_the_list_that_it_names(tmp_path: Path) -> None:
     again.load_state_dict(state)
     assert content(again) == whole[3:]
     assert len(Store(str(directory))) > len(Store(path)) == len(old)
+    copy, view = pickle.loads(pickled)
+    assert copy.content_digest == old.content_digest and len(view) == len(old["train"])
+    os.remove(path)
+    with pytest.raises(apldata.MismatchError, match="content digest"):
+        pickle.loads(pickled)
 
 
 def test_open_shards(pair: tuple[Path, Path]) -> None:
