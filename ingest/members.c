@@ -102,10 +102,8 @@ static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_
     TRY(begin_source(in, source, err));
     source_close(in->source);
     in->source = NULL;
-    struct source_way names = {.tree = SOURCE_LIST,
-                               .follow = in->sources.follow,
-                               .except = in->db,
-                               .compared = in->host.part};
+    struct source_way names = {
+        .tree = SOURCE_LIST, .follow = in->sources.follow, .except = in->db, .compared = in->host.part};
     TRY(source_open_tree(in->sources.paths[source], is_wanted, &names, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK) {

@@ -33,8 +33,8 @@ struct level {
 struct tree {
     struct tree_options options;
     struct level levels[LEVELS];
-    unsigned depth; /* levels that are open */
-    unsigned links; /* to directories, that have been followed */
+    unsigned depth;  /* levels that are open */
+    unsigned links;  /* to directories, that have been followed */
     uint64_t listed; /* wanted files of a list so far */
     char path[PATH_LONG];
     char shown[1024];

@@ -14,7 +14,8 @@ struct zipfile_options {
     void *user;              /* of both */
     bool folders;            /* names have them */
     bool list;               /* only names, of all files and directories */
-    struct hasher *sha;      /* takes the archive's bytes, after the last member; of a list, the directory; may be NULL */
+    struct hasher
+        *sha; /* takes the archive's bytes, after the last member; of a list, the directory; may be NULL */
 };
 
 /* Are the first bytes of a file those of a zip archive, but not of NumPy's arrays? */

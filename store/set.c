@@ -25,10 +25,7 @@ struct opening {
 struct set {
     struct set_list list;
     apl_shard *shards;
-    char *file;            /* that has the list */
-    int directory;         /* that it is in: the store's own may be one for splits; -1: it is elsewhere */
-    const struct url *url; /* the store's: where it is then */
-    const struct remote_options *remote;
+    struct set_place place; /* of the list */
     apl_io io;
     unsigned most;
     /* by `lock`: */
@@ -67,8 +64,6 @@ static void mind_forks(void)
     pthread_atfork(lock_sets, unlock_sets, begin_child);
 }
 
-/* ---------------------------------------------------------------------------------------------- the list */
-
 static apl_status publish_shards(struct set *set, apl_error *err)
 {
     set->shards = calloc(set->list.count, sizeof *set->shards);
@@ -85,78 +80,6 @@ static apl_status publish_shards(struct set *set, apl_error *err)
     return APL_OK;
 }
 
-static apl_status read_list_here(apl_store *store, struct buffer *bytes, apl_error *err)
-{
-    struct set *set = store->set;
-    struct stat st;
-    set->directory = fcntl(store->directory, F_DUPFD_CLOEXEC, 0);
-    if (set->directory < 0)
-        return fail_errno(err, errno, "%s: cannot keep the directory open", store->name);
-    apl_status status = set_file_read(store->directory, set->file, bytes, &st, err);
-    if (status != APL_OK)
-        return fail_in(err, status, "%s/%s", store->name, set->file);
-    store->device = st.st_dev;
-    store->inode = st.st_ino;
-    store->modified = st.st_mtim;
-    return APL_OK;
-}
-
-static apl_status read_list_elsewhere(apl_store *store, bool refetch, struct buffer *bytes, apl_error *err)
-{
-    struct url url;
-    store->set->url = &store->url;
-    store->set->remote = &store->remote;
-    TRY(url_below(&store->url, store->set->file, &url, err));
-    TRY(remote_take_file(&url, &store->remote, SET_MAX_BYTES, refetch, bytes, err));
-    store->inode = (ino_t)hash_xxh3_64(bytes->data, bytes->size);
-    return APL_OK;
-}
-
-static apl_status take_set_list(apl_store *store, bool refetch, apl_error *err)
-{
-    struct buffer bytes = {0};
-    struct set *set = store->set;
-    apl_status status = store->url.base ? read_list_elsewhere(store, refetch, &bytes, err)
-                                        : read_list_here(store, &bytes, err);
-    if (status == APL_OK) {
-        status = set_list_decode(&bytes, &set->list, &store->manifest, err);
-        if (status != APL_OK)
-            fail_in(err, status, "%s/%s", store->name, set->file);
-    }
-    buffer_free(&bytes);
-    return status;
-}
-
-/* Of a set that has grown, the list that it had instead of the one that has replaced it. */
-static apl_status take_kept_list(apl_store *store, const uint8_t expected[32], apl_error *err)
-{
-    struct set *set = store->set;
-    char name[SET_KEPT_BYTES];
-    set_kept_name(expected, name);
-    free(set->file);
-    if (!(set->file = strdup(name)))
-        return fail_nomem(err);
-    set_list_free(&set->list);
-    manifest_free(&store->manifest);
-    if (set->directory >= 0)
-        close(set->directory);
-    set->directory = -1;
-    apl_status status = take_set_list(store, false, err);
-    return status == APL_E_NOTFOUND
-               ? fail(err, APL_E_MISMATCH, "%s: the content digest is not the one expected", store->name)
-               : status;
-}
-
-static apl_status take_list(apl_store *store, const uint8_t *expected, apl_error *err)
-{
-    apl_status status = take_set_list(store, false, err);
-    if (status == APL_E_CORRUPT && store->url.base)
-        status = take_set_list(store, true, err); /* bytes may have been damaged on the way */
-    TRY(status);
-    bool other = expected && memcmp(expected, store->manifest.info.content_digest, 32) != 0;
-    return other ? take_kept_list(store, expected, err) : APL_OK;
-}
-
 apl_status set_open(apl_store *store, const char *file, const uint8_t *expected, apl_io io, unsigned most,
                     apl_error *err)
 {
@@ -164,12 +87,9 @@ apl_status set_open(apl_store *store, const char *file, const uint8_t *expected,
     struct set *set = store->set = calloc(1, sizeof *set);
     if (!set)
         return fail_nomem(err);
-    set->directory = -1;
-    if (!(set->file = strdup(file)))
-        return fail_nomem(err);
     set->io = io;
     set->most = most ? most : SET_OPEN_SHARDS;
-    TRY(take_list(store, expected, err));
+    TRY(set_place_take(&set->place, file, expected, store, &set->list, err));
     store->manifest.info.shards = set->list.count;
     return publish_shards(set, err);
 }
@@ -186,9 +106,7 @@ void set_close(struct set *set)
     free(set->asked);
     free(set->opening);
     free(set->shards);
-    free(set->file);
-    if (set->directory >= 0)
-        close(set->directory);
+    set_place_free(&set->place);
     free(set);
 }
 
@@ -197,24 +115,9 @@ const struct set_list *set_list_of(const struct set *set)
     return &set->list;
 }
 
-const char *set_file_name(const struct set *set)
+const struct set_place *set_place_of(const struct set *set)
 {
-    return set->file;
-}
-
-bool set_kept_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES])
-{
-    set_kept_name(content, name);
-    return faccessat(set->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-apl_status set_read_list(const struct set *set, const char *file, struct buffer *bytes, apl_error *err)
-{
-    struct url url;
-    if (!set->url)
-        return set_file_read(set->directory, file, bytes, NULL, err);
-    TRY(url_below(set->url, file, &url, err));
-    return remote_take_file(&url, set->remote, SET_MAX_BYTES, false, bytes, err);
+    return &set->place;
 }
 
 const apl_shard *set_shard(const struct set *set, unsigned i)
@@ -259,9 +162,9 @@ static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **
     const struct shard *shard = &set->set->list.shards[number];
     apl_store *opened;
     apl_status status =
-        set->set->url
-            ? store_open_below(set->set->url, shard->name, set->set->remote, &opened, err)
-            : store_open_at(set->set->directory, shard->name, set->name, set->set->io, &opened, err);
+        set->set->place.url
+            ? store_open_below(set->set->place.url, shard->name, set->set->place.remote, &opened, err)
+            : store_open_at(set->set->place.directory, shard->name, set->name, set->set->io, &opened, err);
     if (status == APL_OK) {
         status = check_as_listed(set, shard, opened, err);
         if (status != APL_OK)
@@ -329,7 +232,7 @@ static apl_store *find_or_begin(struct set *set, uint32_t shard)
     unsigned attempts = o->attempts;
     pid_t self = getpid();
     apl_store *found = find_open(set, shard);
-    if (found || !set->url)
+    if (found || !set->place.url)
         return found;
     while (o->by == self && o->attempts == attempts)
         pthread_cond_wait(&attempt_ended, &lock);

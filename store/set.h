@@ -8,7 +8,7 @@
 #ifndef SET_H
 #define SET_H
 
-#include "set_list.h"
+#include "set_place.h"
 #include "store.h"
 
 #define SET_OPEN_SHARDS 256u /* unless the caller says otherwise */
@@ -16,19 +16,15 @@
 struct set;
 
 /* Reads the list `file` in the directory of `store`, or below its URL, whose name is known, and makes a set of it: fills manifest, set, and the
- * file's identity. `expected`: a content digest, or NULL: where the list has another, the list that it has replaced and that has this one is
- * read instead (APL_E_MISMATCH if it is not there). `most`: shards open at once; 0: SET_OPEN_SHARDS. APL_E_NOTFOUND if there is no list. */
+ * file's identity. `expected`: a content digest, or NULL: see set_place_take(). `most`: shards open at once; 0: SET_OPEN_SHARDS. APL_E_NOTFOUND if there is no list. */
 apl_status set_open(apl_store *store, const char *file, const uint8_t *expected, apl_io io, unsigned most,
                     apl_error *err);
 
-/* The name of the list's file. */
-const char *set_file_name(const struct set *set);
+/* Where the list is. */
+const struct set_place *set_place_of(const struct set *set);
 
 /* The name that a list of that content digest has once it has been replaced; is there one beside the set's list? */
 bool set_kept_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES]);
-
-/* Reads the file of a list in the set's directory, or below its URL; APL_E_NOTFOUND if there is none. */
-apl_status set_read_list(const struct set *set, const char *file, struct buffer *bytes, apl_error *err);
 
 /* The list of the set that has that content digest, whether another has replaced it or not. Its file name, if it is there. What cannot be
  * found out counts as there. */

@@ -2,7 +2,15 @@
 #include "set.h"
 #include "set_file.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+bool set_kept_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES])
+{
+    set_kept_name(content, name);
+    return faccessat(set_place_of(set)->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 static bool decodes_to(struct buffer *bytes, const uint8_t content[32])
 {
@@ -20,7 +28,7 @@ static bool has_content(const struct set *set, const char *file, const uint8_t c
 {
     struct buffer bytes = {0};
     apl_error err;
-    apl_status status = set_read_list(set, file, &bytes, &err);
+    apl_status status = set_place_read(set_place_of(set), file, &bytes, &err);
     bool has =
         status == APL_OK ? decodes_to(&bytes, content) : status != APL_E_NOTFOUND && status != APL_E_CORRUPT;
     buffer_free(&bytes);

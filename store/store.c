@@ -201,7 +201,7 @@ void store_release(apl_store *store)
 
 const char *store_file_name(const apl_store *store)
 {
-    return store->set ? set_file_name(store->set) : STORE_FILE;
+    return store->set ? set_place_of(store->set)->file : STORE_FILE;
 }
 
 const apl_info *apl_store_info(const apl_store *store)

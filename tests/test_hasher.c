@@ -69,5 +69,6 @@ Test(hasher, is_quick_without_a_thread)
     hasher_end(h, pieces);
     hasher_free(h);
     cr_assert(memcmp(whole, pieces, 32) == 0);
-    cr_assert(load_le(whole, 8) == due.low && load_le(whole + 8, 8) == due.high && load_le(whole + 16, 8) == 0);
+    cr_assert(load_le(whole, 8) == due.low && load_le(whole + 8, 8) == due.high &&
+              load_le(whole + 16, 8) == 0);
 }

@@ -138,7 +138,14 @@ Test(raw_block, refuses_text_that_is_not_utf8)
     static struct raw_block block;
     struct schema s = {0};
     add_field(&s, "text", APL_UTF8, APL_NAME, SHAPE_OF(-1));
-#define TEXT(bytes) &(apl_value){bytes, (int64_t[]){sizeof(bytes) - 1}}
+#define TEXT(bytes)           \
+    &(apl_value)              \
+    {                         \
+        bytes, (int64_t[])    \
+        {                     \
+            sizeof(bytes) - 1 \
+        }                     \
+    }
     refused(&block, &s, TEXT("\xff"), "field text: a text is not UTF-8");
     refused(&block, &s, TEXT("more than eight letters, and then \xc3"), "field text: a text is not UTF-8");
     cr_assert_eq(raw_block_append(&block, &s, TEXT("more than eight letters, and \xc3\xa4"), NULL), APL_OK);

@@ -49,8 +49,9 @@ typedef struct apl_collation {
     double fill;
     /* PAD with a length: 1: longer values are truncated; 0: they are an error, which names the record. */
     int truncate;
-    uint64_t stride; /* WINDOWS: tokens from the start of a window to that of the next, to 2^31 - 1; 0: its length */
-    int join;        /* WINDOWS: 1: windows run on from record to record */
+    uint64_t
+        stride; /* WINDOWS: tokens from the start of a window to that of the next, to 2^31 - 1; 0: its length */
+    int join;   /* WINDOWS: 1: windows run on from record to record */
     /* RAGGED and PAD, for at most one field: make batches of records of similar length. Each pool of `bucket` batches
      * (of all ranks together, world * batch_size records each) is sorted by length and cut into batches, which come
      * in random order; records left over at the end of the epoch come last, unsorted. Within a batch, records keep

@@ -95,7 +95,8 @@ size_t apl_stats_metrics(const apl_measured *measured, size_t count, size_t stat
                          apl_metrics_format format, char *text, size_t size)
 {
     struct buffer b = {0};
-    if ((count && !measured) || !room_ok(stats_size) || (size && !text) || (unsigned)format > APL_METRICS_OPEN)
+    if ((count && !measured) || !room_ok(stats_size) || (size && !text) ||
+        (unsigned)format > APL_METRICS_OPEN)
         return 0;
     for (size_t i = 0; i < count; i++)
         if (!is_whole(&measured[i]))

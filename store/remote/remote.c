@@ -107,8 +107,7 @@ static struct hash128 identity_of(const struct remote *r)
 static void join_cache(struct remote *r)
 {
     bool exact = *r->object.validator && strncmp(r->object.validator, "W/", 2) != 0;
-    if (exact && r->origin->cache &&
-        disk_cache_open_object(r->origin->cache, identity_of(r), &r->cached))
+    if (exact && r->origin->cache && disk_cache_open_object(r->origin->cache, identity_of(r), &r->cached))
         r->cache = r->origin->cache;
 }
 
