@@ -52,10 +52,9 @@ struct check_report {
     size_t balance_count;
     struct checked_pair *pairs;
     size_t pair_count;
-    uint64_t
-        own_pairs; /* of the source's splits; if there are many, `pairs` has those alone that share something */
-    uint64_t more;                 /* that share something, and are too many to list */
-    bool more_at_least;            /* there may be still more */
+    uint64_t own_pairs; /* of the source's splits; if many, `pairs` has only those that share something */
+    uint64_t more;      /* that share something, and are too many to list */
+    bool more_at_least; /* there may be still more */
     struct repeats_report repeats; /* of the splits that were named, or of the source's */
     int image_field;               /* -1: near-duplicates were not looked for */
     uint64_t images;               /* that the store has */

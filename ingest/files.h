@@ -11,9 +11,8 @@ struct sha256;
 struct files_options {
     bool (*wants)(const char *name, const struct format *asked); /* of the files in a directory */
     const struct format *asked;
-    bool any_bytes; /* as struct format has it */
-    bool
-        unopened; /* files found in directories are not looked into: whatever they are, they are kept as they are */
+    bool any_bytes;          /* as struct format has it */
+    bool unopened;           /* files in directories are not looked into: they are kept, whatever they are */
     bool follow;             /* links in a directory */
     bool undigested;         /* files_digest() will not be called, but perhaps files_tell_apart() */
     int (*poll)(void *user); /* see source.h; may be NULL */
