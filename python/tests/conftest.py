@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import warnings
 from pathlib import Path
 
@@ -18,6 +19,10 @@ TRAIN, TEST = 1000, 300
 # Threads of OpenMP that spin while they wait take the cores from the loader's own, and from other tests: five
 # times the CPU seconds. PyTorch reads this when it is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# A shell's job in the background ignores Ctrl-C, as would the processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def draw(records: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
