@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from remote_server import Handler, Server, Times, serving
+from remote_tools import epochs, stand_alone
 
 import apldata
 from apldata import CorruptError, Loader, MismatchError, NotFoundError, StorageError, Store
@@ -30,12 +31,7 @@ COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No credentials, proxies or waits but those of a test."""
-    for name in list(os.environ):
-        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("APL_REMOTE_TIMEOUT", "20")
+    stand_alone(monkeypatch, tmp_path)
 
 
 @pytest.fixture()
@@ -52,16 +48,6 @@ def url(server: Server, store_path: str) -> str:
 @pytest.fixture(scope="module")
 def wanted(store_path: str) -> list[tuple[bytes, bytes]]:
     return epochs(store_path)
-
-
-def epochs(path: str, count: int = 2, **options: Any) -> list[tuple[bytes, bytes]]:
-    """All of some epochs: ids and values."""
-    seen = []
-    with Store(path) as store, Loader(store, "train", batch_size=100, seed=7, **options) as loader:
-        for _ in range(count):
-            for batch in loader:
-                seen.append((np.asarray(batch.ids).tobytes(), np.asarray(batch["image"]).tobytes()))
-    return seen
 
 
 def test_a_url_is_read_as_the_directory_is(url: str, server: Server, store_path: str, wanted: Any) -> None:
@@ -558,87 +544,3 @@ def test_small_columns_beside_files_are_fetched_ahead_and_together(tmp_path: Pat
         small = sum(end - first < 2000 for _, first, end in server.log[opened:])
     assert small <= 2 * 40
     assert most[True] >= 6 and most[False] >= 6, most
-
-
-MOTO = """
-import sys
-import boto3
-from moto.server import ThreadedMotoServer
-server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-server.start()
-url = "http://127.0.0.1:%d" % server.get_host_and_port()[1]
-known = dict(endpoint_url=url, region_name="eu-west-1", aws_access_key_id="a", aws_secret_access_key="b")
-iam, s3 = boto3.client("iam", **known), boto3.client("s3", **known)
-iam.create_user(UserName="me")
-key = iam.create_access_key(UserName="me")["AccessKey"]
-policy = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}'
-iam.put_user_policy(UserName="me", PolicyName="all", PolicyDocument=policy)
-s3.create_bucket(Bucket="data", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
-s3.put_object(Bucket="data", Key="a store/data.mdb", Body=open(sys.argv[1], "rb").read())
-print(url, key["AccessKeyId"], key["SecretAccessKey"], flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.fixture()
-def s3(store_path: str, tmp_path: Path) -> Iterator[tuple[str, str, str]]:
-    """A server that checks signatures: its endpoint, key and secret. APL_MOTO: a Python that has moto."""
-    python = os.environ.get("APL_MOTO", sys.executable)
-    if subprocess.run([python, "-c", "import moto.server, boto3"], capture_output=True).returncode:
-        pytest.skip("no moto")
-    environment = dict(os.environ, INITIAL_NO_AUTH_ACTION_COUNT="5")
-    with subprocess.Popen(
-        [python, "-c", MOTO, f"{store_path}/data.mdb"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=(tmp_path / "moto.log").open("w"),
-        env=environment,
-        text=True,
-    ) as server:
-        assert server.stdin and server.stdout
-        told = server.stdout.readline().split()
-        assert len(told) == 3, (tmp_path / "moto.log").read_text()
-        yield told[0], told[1], told[2]
-        server.stdin.close()
-
-
-def test_s3(s3: tuple[str, str, str], wanted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    endpoint, key, secret = s3
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
-    assert epochs("s3://data/a store") == wanted
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush")
-    with pytest.raises(StorageError, match="denied: SignatureDoesNotMatch") as caught:
-        Store("s3://data/a store")
-    assert "hush" not in str(caught.value) and key not in str(caught.value)
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws/credentials").write_text(
-        f"[other]\naws_access_key_id = x\n"
-        f"[default]\naws_access_key_id = {key}\naws_secret_access_key={secret}\n"
-    )
-    Store("s3://data/a store").close()
-
-
-def test_renewed_credentials_are_taken(url: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What expires in a long run is read again, once, when access is denied."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "old")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush")
-    good = "old"
-
-    def check(handler: Handler, first: int, end: int) -> bool:
-        if f"Credential={good}/" in handler.headers["Authorization"]:
-            return False
-        handler.answer(403, b"<Error><Code>ExpiredToken</Code></Error>")
-        return True
-
-    server.fault = check
-    with Store("s3:/" + url.removeprefix(server.url)) as store:
-        good = "new"
-        with pytest.raises(StorageError, match="the credentials have expired: ExpiredToken"):
-            store[0]
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "new")
-        assert store[0]["image"].shape == (3, 32, 32)
