@@ -1,42 +1,10 @@
 /* WebDataset: what becomes of endings, keys and shards, and everything that can be wrong with them. */
-#include "archives.h"
-#include "ingest_fixture.h"
-#include "jpegs.h"
 #include "key_log.h"
+#include "webdataset_case.h"
 
 TestSuite(format_webdataset, .init = ix_set_up, .fini = fx_tear_down, .timeout = 120);
 
 /* ---------------------------------------------------------------------------------------------------- shards to read */
-
-static struct buffer shard;
-
-static void add_bytes(const char *name, const void *data, size_t size)
-{
-    struct buffer b = {0};
-    buffer_put(&b, data, size);
-    tar_file(&shard, name, &b);
-    buffer_free(&b);
-}
-
-static void add(const char *name, const char *text)
-{
-    add_bytes(name, text, strlen(text));
-}
-
-static void add_jpeg(const char *name, unsigned width)
-{
-    const struct jpeg_case k = {
-        .width = width, .height = 9, .colour = JCS_YCbCr, .across = 2, .down = 1, .quality = 90};
-    struct jpeg_bytes b = jpeg_draw(&k);
-    add_bytes(name, b.data, b.size);
-    free(b.data);
-}
-
-static void put_shard(const char *name)
-{
-    tar_finish(&shard);
-    ix_put_buffer(name, &shard);
-}
 
 /* Keys from `first` on, each with an image and a label. */
 static void put_plain_shard(const char *name, unsigned first, unsigned count)
@@ -87,9 +55,6 @@ Test(format_webdataset, a_field_for_every_ending)
     apl_store_close(store);
 }
 
-static const char npy[] = "\x93NUMPY\1\0\x3e\0{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }   \n"
-                          "\0\1\0\4\0\2\0\5\0\3\0\6";
-
 Test(format_webdataset, arrays_text_json_and_bytes)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -126,98 +91,6 @@ Test(format_webdataset, arrays_text_json_and_bytes)
     cr_assert_str_eq(apl_store_field(store, (unsigned)apl_store_find_field(store, "json"))->media,
                      "application/json");
     apl_batch_release(all);
-    apl_store_close(store);
-}
-
-/* One field where no sample has both, else two. */
-Test(format_webdataset, images_of_two_endings)
-{
-    add_jpeg("1.jpg", 8);
-    add("1.cls", "0");
-    add_jpeg("2.jpeg", 9);
-    add("2.cls", "1");
-    put_shard("one.tar");
-    apl_store *store = IX_STORE("one.tar");
-    cr_assert_geq(apl_store_find_field(store, "image"), 0);
-    apl_store_close(store);
-    add_jpeg("1.jpg", 8);
-    add_jpeg("1.jpeg", 9);
-    put_shard("two.tar");
-    store = IX_STORE("two.tar");
-    cr_assert_geq(apl_store_find_field(store, "jpg"), 0);
-    cr_assert_geq(apl_store_find_field(store, "jpeg"), 0);
-    cr_assert_lt(apl_store_find_field(store, "image"), 0);
-    apl_store_close(store);
-}
-
-/* Of levels of grey up to 7, some with 16 bits where `wide`, beside images, or with `alone` beside arrays. */
-static void put_masks(const char *shard_name, bool wide, bool alone)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        char name[32], image[] = "P6 1 1 255\nabc", mask[32] = "P5 1 1 7\n\7";
-        snprintf(name, sizeof name, alone ? "%u.npy" : "%u.ppm", i);
-        add_bytes(name, alone ? npy : image, alone ? sizeof npy - 1 : strlen(image));
-        snprintf(name, sizeof name, "%u.a.mask.pgm", i);
-        if (wide && i == 2)
-            snprintf(mask, sizeof mask, "P5 1 1 1000\n\1\2");
-        add(name, mask);
-    }
-    put_shard(shard_name);
-}
-
-static void check_masks(const char *shard_name, apl_dtype dtype, unsigned first, unsigned last, apl_role role)
-{
-    apl_store *store = IX_STORE(shard_name);
-    apl_batch *all = fx_get_all(store);
-    const apl_column *mask = ix_column(store, all, "a.mask");
-    cr_assert_eq(mask->dtype, dtype);
-    cr_assert_eq(apl_store_field(store, (unsigned)apl_store_find_field(store, "a.mask"))->role, role);
-    cr_assert_eq(dtype == APL_U8 ? *(const uint8_t *)mask->data : *(const uint16_t *)mask->data, first);
-    cr_assert_eq(dtype == APL_U8 ? ((const uint8_t *)mask->data)[2] : ((const uint16_t *)mask->data)[2],
-                 last);
-    apl_batch_release(all);
-    apl_store_close(store);
-}
-
-Test(format_webdataset, masks)
-{
-    static const char *const mask[] = {"a.mask", "a.mask"}, *const none[] = {"none"},
-                             *const image[] = {"image"}, *const array[] = {"npy"};
-    put_masks("a.tar", false, false);
-    put_masks("wide.tar", true, false);
-    put_masks("alone.tar", false, true);
-    check_masks("a.tar", APL_U8, 255, 255, APL_INPUT);
-    cr_assert(strstr(ix_said, "field a.mask: 3 images with a palette or few levels of grey"), "%s", ix_said);
-    ix_options.mask_columns = mask;
-    ix_options.mask_column_count = 1;
-    check_masks("a.tar", APL_U8, 7, 7, APL_TARGET);
-    cr_assert_null(strstr(ix_said, "palette"), "%s", ix_said);
-    check_masks("wide.tar", APL_U16, 7, 258, APL_TARGET);
-    check_masks("alone.tar", APL_U8, 7, 7, APL_TARGET);
-    const char *const *const wrong[] = {mask, none, image, array};
-    static const char *const why[] = {"field a.mask is given twice",
-                                      "has no field none, for --mask; there are", ".ppm: is in colour",
-                                      "field npy is of files .npy, which are no masks"};
-    for (size_t i = 0; i < COUNT(wrong); i++) {
-        ix_options.mask_columns = wrong[i];
-        ix_options.mask_column_count = i == 0 ? 2 : 1;
-        ix_ingest(IX_NAMES(i == 3 ? "alone.tar" : "a.tar"));
-        cr_assert_neq(fx_err.status, APL_OK);
-        SAYS(why[i]);
-    }
-}
-
-/* As exports of images have them without their schema. */
-Test(format_webdataset, shapes_that_the_source_has_are_kept)
-{
-    add_jpeg("1.jpg", 8);
-    add_bytes("1.image_shape.npy", npy, sizeof npy - 1);
-    put_shard("one.tar");
-    apl_store *store = IX_STORE("one.tar");
-    int shape = apl_store_find_field(store, "image_shape");
-    cr_assert_geq(shape, 0);
-    cr_assert_eq(apl_store_field(store, (unsigned)shape)->dtype, APL_I16);
-    cr_assert_eq(apl_store_field(store, (unsigned)shape)->role, APL_NAME);
     apl_store_close(store);
 }
 
@@ -394,88 +267,6 @@ Test(format_webdataset, a_schema_says_what_the_fields_are)
     put_shard("more.tar");
     cr_assert_eq(ix_ingest(IX_NAMES("more.tar")), APL_E_SOURCE);
     SAYS("more.tar: 1: has a .m.cls, which schema.json does not have");
-}
-
-/* A shard of an export with one sample, of a split that comes at that place. */
-static void put_export_shard(const char *name, const char *split, unsigned place, const char *key)
-{
-    char schema[256], member[32];
-    snprintf(schema, sizeof schema,
-             "{\"version\":1,\"split\":\"%s\",\"place\":%u,\"fields\":[{\"name\":\"n\",\"ending\":\"n.cls\","
-             "\"dtype\":\"u8\",\"role\":\"input\",\"shape\":[]}]}",
-             split, place);
-    add("__apl__/schema.json", schema);
-    snprintf(member, sizeof member, "%s.n.cls", key);
-    add(member, "1");
-    put_shard(name);
-}
-
-static void splits_are(apl_store *store, const char *const *names)
-{
-    unsigned count = 0;
-    for (; names[count]; count++)
-        cr_assert_str_eq(apl_store_split(store, count)->name, names[count]);
-    cr_assert_eq(apl_store_info(store)->splits, count);
-    apl_store_close(store);
-}
-
-/* Their places are the schema's, whatever words the names of their shards have. */
-Test(format_webdataset, splits_of_an_export_keep_their_order)
-{
-    put_export_shard("train-0.tar", "train", 0, "a");
-    put_export_shard("test-0.tar", "test", 1, "b");
-    put_export_shard("holdout-0.tar", "holdout", 2, "c");
-    put_export_shard("test-1.tar", "test", 1, "d");
-    splits_are(IX_STORE("holdout-0.tar", "test-0.tar", "test-1.tar", "train-0.tar"),
-               (const char *const[]){"train", "test", "holdout", NULL});
-    fx_shell("rm -r '%s'%s", ix_db, "");
-    put_export_shard("test-0.tar", "test", 0, "b");
-    splits_are(IX_STORE("test-0.tar", "train-0.tar"), (const char *const[]){"train", "test", NULL});
-    fx_shell("rm -r '%s'%s", ix_db, "");
-    put_export_shard("x.tar", "x", 70000, "x");
-    IX_REFUSED(APL_E_SOURCE, "x.tar: __apl__/schema.json: is of a split that cannot be", "x.tar");
-}
-
-static void put_empty_shard(const char *name, const char *split, unsigned place, const char *records)
-{
-    char schema[256];
-    snprintf(
-        schema, sizeof schema,
-        "{\"version\":1,\"split\":\"%s\",\"place\":%u,%s\"fields\":[{\"name\":\"n\",\"ending\":\"n.cls\","
-        "\"dtype\":\"u8\",\"role\":\"input\",\"shape\":[]}]}",
-        split, place, records);
-    add("__apl__/schema.json", schema);
-    put_shard(name);
-}
-
-/* But a shard that should have some is an error, as it may have been cut off. */
-Test(format_webdataset, splits_of_an_export_may_be_empty)
-{
-    const char *const all[] = {"a", "train", "b", NULL};
-    put_empty_shard("a-0.tar", "a", 0, "\"records\":0,");
-    put_export_shard("train-0.tar", "train", 1, "k");
-    put_empty_shard("b-0.tar", "b", 2, "\"records\":0,");
-    splits_are(IX_STORE("a-0.tar", "b-0.tar", "train-0.tar"), all);
-    fx_shell("rm -r '%s'%s", ix_db, "");
-    splits_are(IX_STORE("train-0.tar", "b-0.tar", "a-0.tar"), all);
-    fx_shell("rm -r '%s'%s", ix_db, "");
-    put_empty_shard("b-0.tar", "b", 2, "\"records\":1,");
-    IX_REFUSED(APL_E_INCOMPLETE, "b-0.tar: is an empty shard", "a-0.tar", "train-0.tar", "b-0.tar");
-    put_empty_shard("b-0.tar", "b", 2, "");
-    IX_REFUSED(APL_E_INCOMPLETE, "b-0.tar: is an empty shard", "b-0.tar", "train-0.tar");
-    IX_REFUSED(APL_E_SOURCE, "has no files that share keys", "a-0.tar");
-}
-
-Test(format_webdataset, more_splits_than_there_may_be)
-{
-    char name[16], split[16];
-    fx_shell("mkdir '%s'%s", fx_path("s"), "");
-    for (unsigned i = 0; i < 33; i++) {
-        snprintf(name, sizeof name, "s/%02u.tar", i);
-        snprintf(split, sizeof split, "s%u", i);
-        put_export_shard(name, split, i, split);
-    }
-    IX_REFUSED(APL_E_UNSUPPORTED, "has one more than 32 splits", "s");
 }
 
 /* --------------------------------------------------------------------------------------------------- many keys */
