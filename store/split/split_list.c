@@ -31,8 +31,6 @@ static char *take_text(char **text)
 static apl_status fill_listed(const apl_store *store, struct listed *l, apl_error *err)
 {
     struct split_file f;
-    l->error.message[0] = 0;
-    l->file = (apl_split_file){.name = l->name, .message = ""};
     l->file.status = split_file_read(store, l->name, &f, &l->error);
     if (l->file.status == APL_E_NOMEM)
         return fail_nomem(err);
@@ -163,21 +161,28 @@ static void drop_doubled(apl_split_list *list)
     list->count = n;
 }
 
-apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err)
+/* Lists the files in use, one of each name, or those that are left of lists that are gone. */
+static apl_status list_files(const apl_store *store, bool used, apl_split_list *list, apl_error *err)
 {
-    if (!store || !list)
-        return fail(err, APL_E_INVALID, "apl_split_list_open: store or list is NULL");
-    apl_split_list *l = calloc(1, sizeof *l);
-    apl_status status = l ? scan(store, add_used, l, err) : fail_nomem(err);
-    if (status == APL_OK && l->count)
-        qsort(l->files, l->count, sizeof *l->files, by_split_name);
-    if (status == APL_OK)
-        drop_doubled(l);
-    for (size_t i = 0; status == APL_OK && i < l->count; i++) {
-        status = fill_listed(store, &l->files[i], err);
-        if (l->files[i].file.status != APL_OK)
-            l->files[i].file.message = l->files[i].error.message;
+    TRY(scan(store, used ? add_used : add_left, list, err));
+    if (list->count)
+        qsort(list->files, list->count, sizeof *list->files, by_split_name);
+    if (used)
+        drop_doubled(list);
+    for (size_t i = 0; i < list->count; i++) {
+        struct listed *l = &list->files[i];
+        if (used)
+            TRY(fill_listed(store, l, err));
+        l->file.name = l->name;
+        l->file.message = l->file.status == APL_OK ? "" : l->error.message;
     }
+    return APL_OK;
+}
+
+static apl_status open_split_list(const apl_store *store, bool used, apl_split_list **list, apl_error *err)
+{
+    apl_split_list *l = calloc(1, sizeof *l);
+    apl_status status = l ? list_files(store, used, l, err) : fail_nomem(err);
     if (status == APL_OK)
         *list = l;
     else
@@ -185,23 +190,18 @@ apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_erro
     return status;
 }
 
+apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err)
+{
+    if (!store || !list)
+        return fail(err, APL_E_INVALID, "apl_split_list_open: store or list is NULL");
+    return open_split_list(store, true, list, err);
+}
+
 apl_status apl_split_list_left(apl_store *store, apl_split_list **list, apl_error *err)
 {
     if (!store || !list)
         return fail(err, APL_E_INVALID, "apl_split_list_left: store or list is NULL");
-    apl_split_list *l = calloc(1, sizeof *l);
-    apl_status status = l ? scan(store, add_left, l, err) : fail_nomem(err);
-    if (status == APL_OK && l->count)
-        qsort(l->files, l->count, sizeof *l->files, by_split_name);
-    for (size_t i = 0; status == APL_OK && i < l->count; i++) {
-        l->files[i].file.name = l->files[i].name;
-        l->files[i].file.message = l->files[i].error.message;
-    }
-    if (status == APL_OK)
-        *list = l;
-    else
-        apl_split_list_close(l);
-    return status;
+    return open_split_list(store, false, list, err);
 }
 
 void apl_split_list_close(apl_split_list *list)
