@@ -100,6 +100,17 @@ def _check_rounded(name: str, plain: Any, array: np.ndarray, dtype: np.dtype) ->
             raise InvalidError(f"field {name}: {exact}, beside floats, would become a float that differs")
 
 
+def _whole(plain: Any, array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+    """A list of whole numbers as an array of the unsigned `dtype`, where NumPy makes floats of those beyond
+    i64 beside others; None: it is none, or one does not fit."""
+    if not isinstance(plain, (list, tuple)) or dtype.kind != "u" or array.dtype != np.float64:
+        return None
+    exact = np.asarray(plain, object)
+    if not all(isinstance(one, (int, np.integer)) and 0 <= one <= np.iinfo(dtype).max for one in exact.flat):
+        return None
+    return exact.astype(dtype)
+
+
 def array_of(name: str, wanted: str, value: Any, dtype: np.dtype) -> np.ndarray:
     """A value for the field `name`, which is `wanted`, as an array, which is to become one of `dtype`."""
     plain = _plain(name, value)
@@ -108,6 +119,8 @@ def array_of(name: str, wanted: str, value: Any, dtype: np.dtype) -> np.ndarray:
     except ValueError as error:
         lists = ", its lists of equal lengths" if "inhomogeneous" in str(error) else ""
         raise wrong_value(f"field {name}", f"an array of {wanted}{lists}", value) from error
+    if (whole := _whole(plain, array, dtype)) is not None:
+        return whole
     _check_rounded(name, plain, array, dtype)
     return array
 

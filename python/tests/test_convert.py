@@ -317,8 +317,13 @@ def test_workers_that_fail_are_told_of(tmp_path: Path) -> None:
 
 
 class Slow(Squares):
+    def __init__(self, mark: Path) -> None:
+        super().__init__()
+        self.mark = mark
+
     def __getitem__(self, row: int) -> Any:
         if row > 20:
+            self.mark.touch()
             time.sleep(60)
         return super().__getitem__(row)
 
@@ -327,13 +332,20 @@ def test_workers_that_are_slow_are_ended(tmp_path: Path) -> None:
     def stop(_: apldata.Progress) -> None:
         raise KeyboardInterrupt
 
-    began = time.monotonic()
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT])
-    timer.start()
+    mark, main = tmp_path / "mark", threading.main_thread().ident
+    began: list[float] = []
+
+    def interrupt() -> None:
+        while not mark.exists():  # not sooner: Python drops what is raised while it forks
+            time.sleep(0.05)
+        began.append(time.monotonic())
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        made(Slow(), tmp_path / "db", workers=2, progress=stop)
-    assert time.monotonic() - began < 50 and left(tmp_path) == []
+        made(Slow(mark), tmp_path / "db", workers=2, progress=stop)
+    mark.unlink()
+    assert time.monotonic() - began[0] < 50 and left(tmp_path) == []
 
 
 # ------------------------------------------------------------------------------------------- kept files

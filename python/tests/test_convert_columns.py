@@ -100,6 +100,17 @@ def test_columns_alone_have_no_name(tmp_path: Path) -> None:
     assert types_of(made(pl.Series("s", [{"x": 1}]), tmp_path / "c")) == {"x": "i64"}
 
 
+def test_objects_of_polars_are_refused(tmp_path: Path) -> None:
+    """Arrow would get their addresses."""
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = pl.DataFrame({"v": pl.Series([{1}, {2}], dtype=pl.Object), "x": [1, 2]})
+    for source in (frame, {"train": frame}):
+        with pytest.raises(apldata.InvalidError, match=r"column v: Python's objects.*frame\.to_dicts\(\)"):
+            made(source, tmp_path / "a")
+    assert types_of(made(frame, tmp_path / "b", fields=["x"])) == {"x": "i64"}
+
+
 def test_dicts_of_columns_are_tables(tmp_path: Path) -> None:
     pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     for number, columns in enumerate(

@@ -72,6 +72,30 @@ def test_hidden_files_are_passed_over_and_other_endings_are_read(tmp_path: Path)
     assert made(folders, tmp_path / "d").to_numpy()["_kind"].tolist() == [1, 2]
 
 
+def test_all_tables_of_a_directory_are_read_or_named(tmp_path: Path) -> None:
+    root = written(tmp_path / "in", "0.parquet", "1.parq", "2.pqt")
+    for name in ("3.arrow", "4.feather", "5"):
+        table = pa.table({"f": [name]})
+        with pa.OSFile(str(root / name), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
+            out.write_table(table)
+    (root / "6.parquet.gz").write_bytes(b"\x1f\x8b")
+    (root / "README.md").write_text("what they are")
+    written(tmp_path / "else", "7.parquet")
+    (root / "linked").symlink_to(tmp_path / "else")
+    with pytest.warns(apldata.IngestWarning) as told:
+        apldata.convert(root, tmp_path / "a")
+    read = ["0.parquet", "1.parq", "2.pqt", "3.arrow", "4.feather"]
+    assert files_of(apldata.Store(tmp_path / "a")) == {"train": read}
+    assert [str(one.message).partition(": ")[2] for one in told] == [
+        "left out, as their names do not end in .parquet or .arrow: 5, 6.parquet.gz",
+        "left out, as they are links to folders: linked",
+    ]
+    (tmp_path / "none").mkdir()
+    (root / "5").rename(tmp_path / "none/part-00000")
+    with pytest.raises(apldata.SourceError, match=r"none: holds no Parquet or Arrow files; left out.*part-0"):
+        apldata.Store(made([tmp_path / "none"], tmp_path / "b"))
+
+
 def test_files_of_splits_in_a_dict(tmp_path: Path) -> None:
     root = written(tmp_path / "in", "train.parquet", "val.parquet", "more.parquet")
     names = {"train": str(root / "train.parquet"), "val": root / "val.parquet"}

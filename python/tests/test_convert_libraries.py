@@ -377,6 +377,22 @@ def test_folders_of_png_are_aplingests(widths: tuple[int, ...], channels: int, t
     same_as_ingested(tmp_path / "in", made(dataset, tmp_path / "a"), tmp_path / "b")
 
 
+def test_datasets_that_are_iterated_over(tmp_path: Path) -> None:
+    """Though their classes have lengths and items, which they inherit, or which fail."""
+    data = pytest.importorskip("torch").utils.data
+
+    class Iterated(data.IterableDataset):  # type: ignore[misc, name-defined, unused-ignore]
+        def __iter__(self) -> Any:
+            return iter([{"x": 1}, {"x": 2}])
+
+    class Counted(Iterated):
+        def __len__(self) -> int:
+            return 2
+
+    for number, source in enumerate((Counted(), data.ChainDataset([Iterated(), Iterated()]))):
+        assert made(source, tmp_path / str(number)).to_numpy()["x"].tolist() == [1, 2] * (number + 1)
+
+
 def test_batches_are_no_records(store_path: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     dataset = torch.utils.data.TensorDataset(torch.arange(10), torch.arange(10))

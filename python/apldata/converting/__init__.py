@@ -237,7 +237,7 @@ def convert(
     """Makes a store of what Python holds or can read. The source is streamed: memory does not grow with it.
 
     Args:
-        source: a Parquet or Arrow file, a list of such, or a directory of Parquet files or of a saved dataset
+        source: a Parquet or Arrow file, a list of such, or a directory of such or of a saved dataset
             of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet`` (files whose
             names give none are of "train"), and columns,
             such as ``label=cat/part-0.parquet``; a table of

@@ -16,8 +16,8 @@ from . import convert
 from ._files import kind_of
 
 _PROG = "python -m apldata ingest"
-_ABOUT = """Makes a store of Parquet or Arrow files, directories of Parquet files, or a dataset saved by
-Hugging Face's library. aplingest reads any other source: see `aplingest --help`."""
+_ABOUT = """Makes a store of Parquet or Arrow files, directories of such, or a dataset saved by Hugging
+Face's library. aplingest reads any other source: see `aplingest --help`."""
 
 
 def is_ours(arguments: list[str]) -> bool:

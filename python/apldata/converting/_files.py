@@ -14,7 +14,7 @@ from ..schema import listed
 from ._classes import OneNaming, Renumbering, one_naming
 from ._exports import split_up
 from ._features import split_column, told_of_fields, told_of_metadata
-from ._names import by_split, parquet_in
+from ._names import by_split, left_in, tables_in
 from ._partitions import Partitions
 from ._told import Chunk, Part, Source, Wishes, rows_of, train_first
 
@@ -23,11 +23,12 @@ _LEAVES_OUT = "fields=[...] without it leaves it out"
 
 
 def kind_of(path: Path) -> str | None:
-    """What a file or directory is: "parquet", "arrow", "saved" (by Hugging Face's library), or None."""
+    """What a file or directory is: "parquet", "arrow", a directory of "tables" or one "saved" by Hugging
+    Face's library, or None."""
     if path.is_dir():
         if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file():
             return "saved"
-        return "parquet" if any(parquet_in(path)) else None
+        return "tables" if any(tables_in(path)) else None
     try:
         with path.open("rb") as file:
             head = file.read(8)
@@ -45,9 +46,10 @@ def _listed(paths: list[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise NotFoundError(f"{path}: is not there")
-        inside = sorted(parquet_in(path)) if path.is_dir() else [path]
+        inside = sorted(tables_in(path)) if path.is_dir() else [path]
         if not inside:
-            raise SourceError(f"{path}: holds no Parquet files")
+            left = "".join(f"; {note}" for note in left_in(path))
+            raise SourceError(f"{path}: holds no Parquet or Arrow files{left}")
         for file in inside:
             first = known.setdefault(os.path.realpath(file), file)
             if first is not file:
@@ -204,7 +206,7 @@ def open_split(split: str, source: Any, wishes: Wishes) -> Source:
 
 
 def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
-    """Paths of files, of directories of Parquet files, or of one saved dataset; all are of `split` if that is
+    """Paths of files, of directories of such, or of one saved dataset; all are of `split` if that is
     given."""
     try:
         import_module("pyarrow")
@@ -224,6 +226,8 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
     else:
         parts = [_part(one, some, wishes, partitions) for one, some in groups.items()]
         parts[0].notes = [*notes, *parts[0].notes]
+    for folder in filter(Path.is_dir, paths):
+        parts[0].notes = [*parts[0].notes, *left_in(folder)]
     size = sum(file.stat().st_size for file in files)
     return Source("parquet" if kind_of(files[0]) == "parquet" else "arrow", name, parts, size)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from .._errors import InvalidError
 from ._cells import cell
 from ._times import Unit
-from ._told import Chunk, Column, Part, Told
+from ._told import Chunk, Column, Part, Told, Wishes
 
 _ROWS = 1024
 
 
 def _values(series: Any) -> Column:
     """Some rows of a column; in a list, None stands for what is missing."""
+    series = series.sparse.to_dense() if hasattr(series, "sparse") else series
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         series = series.astype(object)
@@ -50,7 +52,37 @@ def _told(series: Any) -> Told | None:
     return Told(classes=tuple(categories))
 
 
-def open_frame(split: str, frame: Any) -> Part:
+def _is_arrows(dtype: Any) -> bool:
+    """Does Arrow tell its values, and which are missing, more exactly than a list of them would?"""
+    has = hasattr(dtype, "pyarrow_dtype") or (hasattr(dtype, "numpy_dtype") and hasattr(dtype, "na_value"))
+    return has and find_spec("pyarrow") is not None
+
+
+class _Table:
+    """Columns of a frame that are read as those of Arrow's tables; there is at least one.
+
+    Attributes:
+        told: what their types say.
+    """
+
+    def __init__(self, columns: Mapping[str, Any], wishes: Wishes) -> None:
+        import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        from ._tables import open_table
+
+        table = pa.table({name: pa.array(series) for name, series in columns.items()})
+        self._table, self._wishes = table.unify_dictionaries(), wishes
+        self.told = open_table("", self._table, wishes).told
+
+    def rows(self, name: str, first: int, count: int) -> Chunk:
+        """Some rows of a column, which are several columns if it is one of structs."""
+        from ._arrow import chunk_of
+
+        piece = self._table.select([name]).slice(first, count).combine_chunks()
+        return chunk_of(piece.to_batches()[0], self._wishes)
+
+
+def open_frame(split: str, frame: Any, wishes: Wishes) -> Part:
     """A DataFrame: its index, if that has a name, and its columns."""
     if not hasattr(frame, "columns"):
         frame = frame.to_frame(frame.name or "value")
@@ -62,10 +94,18 @@ def open_frame(split: str, frame: Any) -> Part:
     if index:
         frame = frame.reset_index(index)
 
+    arrows = {name: frame.iloc[:, at] for at, name in enumerate(names) if _is_arrows(frame.dtypes.iloc[at])}
+    table = _Table(arrows, wishes) if arrows else None
+
     def read() -> Iterator[Chunk]:
         for first in range(0, len(frame), _ROWS):
-            piece = frame.iloc[first : first + _ROWS]
-            yield {name: _values(piece.iloc[:, at]) for at, name in enumerate(names)}
+            piece, chunk = frame.iloc[first : first + _ROWS], {}
+            for at, name in enumerate(names):
+                if table and name in arrows:
+                    chunk.update(table.rows(name, first, _ROWS))
+                else:
+                    chunk[name] = _values(piece.iloc[:, at])
+            yield chunk
 
     told = {name: said for at, name in enumerate(names) if (said := _told(frame.iloc[:, at])) is not None}
-    return Part(split, read, told, len(frame))
+    return Part(split, read, {**told, **table.told} if table else told, len(frame))

@@ -213,10 +213,17 @@ class Numbers(Maker):
 class Json(Maker):
     """Anything that JSON can say, as text."""
 
+    _zone = False
+
+    def accept(self, told: Told) -> None:
+        self._zone = told.time is not None and told.time.zone
+
     def make(self, values: Column, wrong: Wrongs) -> Values:
         return {self.field.name: [self._one(row, value, wrong) for row, value in enumerate(values)]}
 
     def _one(self, row: int, value: Any, wrong: Wrongs) -> str:
+        if self._zone and isinstance(value, (np.datetime64, np.ndarray)) and not np.isnat(value):
+            value = f"{value}+00:00"
         try:
             return json_of(value)
         except (TypeError, ValueError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ._partitions import Partitions, is_partition
 
-_ENDINGS = (".parquet", ".pq")
+_ENDINGS = (".parquet", ".pq", ".parq", ".pqt", ".arrow", ".arrows", ".feather", ".ipc")
 _SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val",
            "dev": "dev", "eval": "eval", "test": "test", "testing": "test", "extra": "extra"}  # fmt: skip
 _WORDS = re.compile(r"[a-z]+")
@@ -26,12 +26,50 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and not is_partition(name))
 
 
-def parquet_in(folder: Path) -> Iterator[Path]:
-    """The Parquet files of a directory and its folders, in no order."""
-    for file in folder.rglob("*"):
-        hidden = any(map(_is_hidden, file.relative_to(folder).parts))
-        if file.suffix.lower() in _ENDINGS and not hidden and file.is_file():
-            yield file
+def _seen_in(folder: Path) -> Iterator[Path]:
+    """What a directory and its folders hold, but for what is hidden, in no order."""
+    for path in folder.rglob("*"):
+        if not any(map(_is_hidden, path.relative_to(folder).parts)):
+            yield path
+
+
+def tables_in(folder: Path) -> Iterator[Path]:
+    """The Parquet and Arrow files of a directory and its folders, in no order."""
+    return (path for path in _seen_in(folder) if path.suffix.lower() in _ENDINGS and path.is_file())
+
+
+def left_in(folder: Path) -> list[str]:
+    """What the caller ought to know of a directory's tables that are not read: those that are compressed or
+    have names without an ending, and those of folders that are linked."""
+    files, links = [], []
+    for path in _seen_in(folder):
+        if path.is_symlink() and path.is_dir():
+            links.append(path)
+        elif path.is_file() and _may_be_table(path):
+            files.append(path)
+    told = (
+        (files, "left out, as their names do not end in .parquet or .arrow"),
+        (links, "left out, as they are links to folders"),
+    )
+    return [f"{why}: {_few(sorted(paths))}" for paths, why in told if paths]
+
+
+def _may_be_table(path: Path) -> bool:
+    if path.suffix.lower() in _ENDINGS:
+        return False
+    endings = {ending.lower() for ending in path.suffixes[-2:]}
+    if endings & set(_ENDINGS):
+        return True
+    try:
+        with path.open("rb") as file:
+            return not path.suffix and file.read(6)[:4] in (b"PAR1", b"ARRO")
+    except OSError:
+        return False
+
+
+def _few(paths: list[Path]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(path.name for path in paths[:_SHOWN]) + more
 
 
 def _split_of(path: Path, root: Path) -> str | None:
@@ -68,6 +106,4 @@ def by_split(roots: Mapping[Path, Path], partitions: Partitions) -> tuple[dict[s
 def _note(silent: list[Path]) -> list[str]:
     if not silent:
         return []
-    more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
-    names = ", ".join(file.name for file in silent[:_SHOWN]) + more
-    return [f"in the split 'train', as their names tell no split, and those of others do: {names}"]
+    return [f"in the split 'train', as their names tell no split, and those of others do: {_few(silent)}"]

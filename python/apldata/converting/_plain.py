@@ -25,6 +25,8 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, np.ndarray) and is_time(value) and value.ndim:
         return list(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
     if is_time(value) or isinstance(value, _AS_TEXT):
         return str(value)
     if hasattr(value, "tolist"):

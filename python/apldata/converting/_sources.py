@@ -166,6 +166,11 @@ def _getter(dataset: Any) -> Callable[[int], Any]:
     return get
 
 
+def _is_iterable(dataset: Any) -> bool:
+    """Is it one of torch's that can only be iterated over, whatever else its class has inherited?"""
+    return any(kind.__name__ == "IterableDataset" for kind in type(dataset).__mro__)
+
+
 def _class_names(dataset: Any, wishes: Wishes) -> Mapping[str, Told]:
     """Those that datasets of torchvision's kind tell, or of Hugging Face that torch's hold: concatenated ones
     tell the same."""
@@ -315,11 +320,11 @@ class Opener:
         known = self._known(split, source)
         if known is not None:
             return known
-        if isinstance(source, (str, bytes)) or not (
+        if isinstance(source, (str, bytes, np.generic)) or not (
             hasattr(source, "__iter__") or hasattr(source, "__getitem__")
         ):
             raise wrong_type("source", _WANTED, source)
-        if hasattr(source, "__len__") and hasattr(source, "__getitem__"):
+        if hasattr(source, "__len__") and hasattr(source, "__getitem__") and not _is_iterable(source):
             kind = "torch" if "torch" in sys.modules and _is_of(source, "torch") else "rows"
             told = _class_names(source, self._wishes)
             return kind, _dataset(split, source, self._rows, told, self._workers, self._stack)
@@ -343,7 +348,7 @@ class Opener:
         if _is_of(source, "pandas"):
             from ._frames import open_frame
 
-            return "pandas", open_frame(split, source)
+            return "pandas", open_frame(split, source, self._wishes)
         if _is_of(source, "pyarrow") or hasattr(source, "__arrow_c_stream__"):
             from ._tables import open_table
 

@@ -84,6 +84,22 @@ def _unreadable(frame: Any) -> str | None:
     return None
 
 
+def _without_objects(frame: Any, wishes: Wishes) -> Any:
+    """A frame of polars without its columns of Python's objects, of which Arrow would get addresses.
+
+    Raises:
+        InvalidTypeError: one of these is wanted.
+    """
+    schema = getattr(frame, "schema", {}) if hasattr(frame, "get_columns") else {}
+    objects = [name for name, dtype in schema.items() if "Object" in str(dtype)]
+    for name in filter(wishes.wants_of, objects):
+        raise InvalidTypeError(
+            f"column {name}: Python's objects, polars' type {schema[name]}: give rows, frame.to_dicts(), or "
+            "leave it out, fields=[...]"
+        )
+    return frame.drop(objects) if objects else frame
+
+
 def _reading(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], int | None, bool]:
     """Schema, batches, how many rows, and whether there are batches again."""
     if hasattr(source, "to_batches") and hasattr(source, "schema"):  # a Dataset of pyarrow
@@ -101,7 +117,7 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
         source = pa.Table.from_batches([source])
     in_memory = hasattr(source, "__len__") and hasattr(source, "__arrow_c_stream__")
     if in_memory and not isinstance(source, pa.Table):
-        source = _exported(pa.table, source)  # of polars, without a copy
+        source = _exported(pa.table, _without_objects(source, wishes))  # of polars, without a copy
     if not isinstance(source, pa.Table):
         schema, batches, rows, again = _reading(source)
         return Part(split, lambda: chunks(batches(), wishes), told_of_schema(schema, wishes), rows, again)

@@ -84,7 +84,10 @@ class Unit:
         """
         if type(value) in _PYTHON and _PYTHON[type(value)] == self.code and self._is_of_zone(value):
             return _counted(value)
-        array = _as_numpy(value)
+        try:
+            array = _as_numpy(value)
+        except OverflowError:
+            raise Refusal(row, f"{shown(value)}: 64 bits do not hold its microseconds") from None
         if array is None:
             raise Refusal(row, f"{shown(value)} ({type(value).__name__}), where the first rows hold {self}")
         if not self._is_of_zone(value):
@@ -129,10 +132,14 @@ def _as_numpy(value: Any) -> np.ndarray | None:
             return np.asarray(getattr(value, name)())
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value) if value.dtype.kind in "mM" else None
-    if isinstance(value, (datetime.date, datetime.timedelta)):  # also a datetime
-        kind = next(kind for kind in (datetime.datetime, *_PYTHON) if isinstance(value, kind))
-        return np.asarray(_counted(value)).astype(_PYTHON[kind])
-    return None
+    code = _code_of(value)
+    return None if code is None else np.asarray(_counted(value), object).astype(np.int64).view(code)
+
+
+def _code_of(value: Any) -> str | None:
+    """The unit of a time of Python's; None: it is none."""
+    kind = next((kind for kind in (datetime.datetime, *_PYTHON) if isinstance(value, kind)), None)
+    return None if kind is None else _PYTHON[kind]
 
 
 def is_time(value: Any) -> bool:
@@ -146,8 +153,11 @@ def unit_of(values: Iterable[Any]) -> Unit | None:
     first = (
         values if isinstance(values, np.ndarray) else next((one for one in values if one is not None), None)
     )
-    array = _as_numpy(first)
-    if array is None:
-        return None
+    code = None if hasattr(first, "to_numpy") else _code_of(first)
+    if code is None:
+        array = _as_numpy(first)
+        if array is None:
+            return None
+        code = array.dtype.str[1:]
     zone = isinstance(first, datetime.datetime) and first.tzinfo is not None
-    return Unit(array.dtype.str[1:], zone)
+    return Unit(code, zone)
