@@ -63,6 +63,19 @@ def test_indexes_of_pandas_that_only_later_files_have(tmp_path: Path) -> None:
     assert types_of(store) == {"x": "i64"} and store.to_numpy("test")["x"].tolist() == [0, 2, 4]
 
 
+def test_indexes_of_pandas_without_names_are_left_out(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"x": range(6)}).iloc[[5, 1, 3]]
+    frame.to_parquet(tmp_path / "train-1.parquet")
+    frame.reset_index(drop=True).to_parquet(tmp_path / "train-2.parquet")
+    files = [tmp_path / "train-1.parquet", tmp_path / "train-2.parquet"]
+    for number, source in enumerate((frame, files[0], files, files[::-1], pa.Table.from_pandas(frame))):
+        assert types_of(made(source, tmp_path / str(number))) == {"x": "i64"}
+    store = made(files[0], tmp_path / "asked", fields={"__index_level_0__": "row", "x": "x"})
+    assert store.to_numpy()["row"].tolist() == [5, 1, 3]
+
+
 def test_two_columns_of_one_name(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     for number, row in enumerate(({"a.b": 1, "a": {"b": 2}}, {"a": {"b": 2}, "a.b": 1})):

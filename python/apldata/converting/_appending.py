@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,9 +11,11 @@ import numpy as np
 from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError, SourceError, advising, prefixed
 from .._writer import Writer
+from ..schema import listed
 from ._beside import Values
+from ._cells import has_gaps
 from ._classes import Renumbering
-from ._making import Maker, Wrong, Wrongs
+from ._making import Json, Maker, Wrong, Wrongs
 from ._times import Refusal
 from ._told import Chunk, Column, Part, Told, rows_of, uneven
 
@@ -37,13 +38,14 @@ class Rules:
         self.fill: Mapping[str, Any] = missing if isinstance(missing, Mapping) else {}
 
 
-def _missing(values: Column, classes: bool) -> Sequence[int]:
-    """Places where there is no value; among classes, -1 means no value."""
+def _missing(values: Column, classes: bool, whole: bool) -> Sequence[int]:
+    """Places where there is no value, also within a list, unless values are kept `whole`; among classes, -1
+    means no value."""
     if isinstance(values, np.ndarray):
         if values.dtype.kind in "mM":
             return np.flatnonzero(np.isnat(values).reshape(len(values), -1).any(1)).tolist()
         return np.flatnonzero(values == -1).tolist() if classes and values.dtype.kind == "i" else []
-    gone = [row for row, value in enumerate(values) if value is None]
+    gone = [row for row, value in enumerate(values) if value is None or (not whole and has_gaps(value))]
     return gone or ([row for row, value in enumerate(values) if _is_no_class(value)] if classes else [])
 
 
@@ -72,11 +74,6 @@ def _kept(values: Column, left: Sequence[int]) -> Column:
     )
 
 
-def _is_index(column: str) -> bool:
-    """Is it an index without a name, as pandas writes it to Parquet, of the frames that have one?"""
-    return re.fullmatch(r"__index_level_\d+__", column) is not None
-
-
 class Appender:
     """Appends the rows of parts, one part after another.
 
@@ -97,6 +94,10 @@ class Appender:
     ) -> None:
         self._writer, self._makers, self._rules, self._report = writer, makers, rules, report
         self._renumber, self._columns = renumber, None if columns is None else list(columns)
+        names = [maker.field.name for maker in makers]
+        for name in rules.fill:
+            if name not in names:
+                raise InvalidError(f"missing: there is no field {name!r}: there are {listed(names)}")
         self._first: str | None = None  # split
         self.records, self.raw_bytes, self._bad, self._next = 0, 0, 0, 0.0
 
@@ -115,7 +116,7 @@ class Appender:
     def _check_columns(self, chunk: Chunk) -> None:
         """Refuses columns that no field was made of, whose values would be lost."""
         wanted = self._columns
-        first = next((name for name in chunk if name not in (wanted or ()) and not _is_index(name)), None)
+        first = next((name for name in chunk if name not in (wanted or ())), None)
         if wanted is None or first is None:
             return
         raise InvalidError(
@@ -173,7 +174,7 @@ class Appender:
         column, name = chunk[maker.column], maker.field.name
         if (renumbering := self._renumber[split].get(maker.column)) is not None:
             column = renumbering.apply(column, first)
-        gone = _missing(column, bool(maker.field.classes))
+        gone = _missing(column, bool(maker.field.classes), isinstance(maker, Json))
         if gone and name in self._rules.fill:
             column = _without(column, gone, maker.fill(self._rules.fill[name]))
         own: Wrongs = {} if name in self._rules.fill else dict.fromkeys(gone, Wrong("a missing value"))

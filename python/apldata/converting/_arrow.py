@@ -60,6 +60,11 @@ def _is_dense(type: Any) -> bool:
     return getattr(type, "extension_name", "") == "arrow.fixed_shape_tensor"
 
 
+def _axes(type: Any) -> list[int]:
+    """The dimensions of such arrays in the order that they are meant to have."""
+    return list(type.permutation or range(len(type.shape)))
+
+
 # --------------------------------------------------------------------------------------------------- types
 
 
@@ -94,7 +99,7 @@ def _told(type: Any) -> Told:
     if _is_binary(type) or _is_file(type):
         return Told(is_file=True)
     if _is_dense(type):
-        return Told(_NUMBERS.get(type.value_type), tuple(type.shape))
+        return Told(_NUMBERS.get(type.value_type), tuple(type.shape[axis] for axis in _axes(type)))
     if _is_list(type) or _is_fixed_list(type):
         return _of_lists(type)
     return _of_time(type) or Told(refused=str(type), shape=() if pa.types.is_decimal(type) else None)
@@ -176,7 +181,8 @@ def _arrays(array: Any) -> list[np.ndarray | None]:
         found = [_stacked(inside[a:b], none) for a, b in itertools.pairwise(bounds)]
     else:
         holes = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
-        flat = (values if holes is None else values.fill_null(0)).to_numpy(zero_copy_only=False)
+        zero = False if pa.types.is_boolean(values.type) else 0
+        flat = (values if holes is None else values.fill_null(zero)).to_numpy(zero_copy_only=False)
         found = [None if holes is not None and holes[a:b].any() else flat[a:b]
                  for a, b in itertools.pairwise(bounds)]  # fmt: skip
     missing = array.is_null().to_pylist() if array.null_count else [False] * len(array)
@@ -211,7 +217,8 @@ def _column(array: Any) -> Column:
         if rows is None:
             dense: np.ndarray = array.to_numpy_ndarray()
             return dense
-        return [None if one is None else one.reshape(type.shape) for one in _arrays(rows)]
+        axes = _axes(type)
+        return [None if one is None else one.reshape(type.shape).transpose(axes) for one in _arrays(rows)]
     if _is_file(type):
         return [
             None if one is None or one == {"bytes": None, "path": None} else _file(one)

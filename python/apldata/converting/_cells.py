@@ -16,13 +16,10 @@ from ._images import DecodedImage, File, file_of, of_pil
 
 
 def _array_of_tensor(tensor: Any) -> np.ndarray:
-    """A tensor of torch's, also of bfloat16, for which NumPy needs the package ml_dtypes."""
+    """A tensor of torch's; of bfloat16, of which neither NumPy nor a store has a type, as f32, exactly."""
     plain = by_corners(tensor.detach()).cpu().contiguous()
     if str(plain.dtype) == "torch.bfloat16":
-        from .._arrays import bfloat16
-
-        plain = plain.view(sys.modules["torch"].int16)
-        return np.asarray(plain).view(bfloat16())
+        plain = plain.float()
     return np.asarray(plain.resolve_conj().resolve_neg())
 
 
@@ -44,6 +41,11 @@ def _of_array(array: np.ndarray | np.generic) -> Any:
 def is_missing(value: Any) -> bool:
     """Does it stand for no value: None, or what pandas has for that?"""
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def has_gaps(value: Any) -> bool:
+    """Is it a list that lacks a value somewhere? No array holds it."""
+    return isinstance(value, list) and any(one is None or has_gaps(one) for one in value)
 
 
 def cell(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any
@@ -15,6 +15,7 @@ from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed, plain
 from ._beside import Beside
+from ._cells import has_gaps
 from ._found import UNEVEN, found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
@@ -90,9 +91,18 @@ def asked(fields: Fields, types: Types, classes: Classes, keep_bytes: bool | Non
 # ------------------------------------------------------------------------------------------------ choosing
 
 
+def _members(fields: Mapping[str, str], columns: list[str]) -> Iterator[tuple[str, str]]:
+    """The fields, with the members of structs in their place."""
+    for old, new in fields.items():
+        inside = [] if old in columns else [name for name in columns if name.startswith(f"{old}.")]
+        yield from ((name, new + name.removeprefix(old)) for name in inside or [old])
+
+
 def check_names(wanted: Asked, columns: Iterable[str]) -> list[str]:
     """The columns that are wanted, in order; refuses names that nothing has."""
     columns = list(columns)
+    if wanted.fields is not None:
+        wanted.fields = dict(_members(wanted.fields, columns))
     for name in wanted.fields or ():
         if name not in columns:
             raise InvalidError(f"fields: there is no column {name!r}: there are {listed(columns)}")
@@ -199,6 +209,8 @@ class _Chooser:
 
     def _completed(self, given: Told, told: Told, values: Column) -> Told:
         """With what the first rows tell."""
+        if isinstance(values, list):
+            values = [None if has_gaps(value) else value for value in values]
         of_rows = found(values)
         if told.is_file:
             return told if not of_rows.refused or "missing" in of_rows.refused else of_rows

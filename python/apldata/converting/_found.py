@@ -116,6 +116,7 @@ _SINGLE = {"str": Told("utf8", (-1,)), "bytes": Told(is_file=True), "file": Told
            datetime.date.__name__: Told("i32", ()),
            datetime.datetime.__name__: Told("i64", ()),
            datetime.timedelta.__name__: Told("i64", ()),
+           datetime.time.__name__: Told("i64", ()),
            decimal.Decimal.__name__: Told(refused="decimal numbers", shape=())}  # fmt: skip
 
 

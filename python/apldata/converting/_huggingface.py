@@ -23,10 +23,10 @@ def _batches(dataset: Any, step: int) -> Iterator[Any]:
     except pa.ArrowInvalid as error:
         if "Schema at index" not in str(error):
             raise
+        advice = "convert iter(dataset)" if dataset.features else "give the dataset its features"
         raise SourceError(
             "later rows have columns or types that its first do not tell, such as lists, of which the first "
-            "is empty: give the dataset its features, or convert what makes its rows: "
-            f"{brief(str(error), 200)}"
+            f"is empty: {advice}, or convert what makes its rows: {brief(str(error), 200)}"
         ) from None
 
 
@@ -41,19 +41,40 @@ def _told(dataset: Any, wishes: Wishes) -> dict[str, Told]:
     return told
 
 
+def _modes(dataset: Any, wishes: Wishes) -> list[str]:
+    """Of images that the library would turn into others when it decodes them."""
+    modes = {name: getattr(feature, "mode", None) for name, feature in (dataset.features or {}).items()}
+    return [
+        f"column {name}: images have the colours of their files: the feature's mode, {mode!r}, is left aside"
+        for name, mode in modes.items()
+        if mode and wishes.wants(name)
+    ]
+
+
+def _resolved(dataset: Any) -> Any:
+    """With its features; None: its rows hold what Arrow does not, such as images of Pillow."""
+    if dataset.features is not None or not hasattr(dataset, "_resolve_features"):
+        return dataset
+    try:
+        return dataset._resolve_features()
+    except pa.ArrowInvalid:
+        return None
+
+
 def open_dataset(split: str, dataset: Any, wishes: Wishes) -> Part | None:
     """A Dataset or IterableDataset; None: its rows are made by a function of the caller's."""
     if not hasattr(dataset, "with_format") or not hasattr(dataset, "iter"):
         return None
+    rows, step = None, 256
     if hasattr(dataset, "__len__"):
         if getattr(dataset, "format", {}).get("type") == "custom":
             return None
         rows, table = len(dataset), dataset.data
         step = rows_at_once(table.nbytes, max(1, len(table)))
-        return Part(split, lambda: chunks(_batches(dataset, step), wishes), _told(dataset, wishes), rows)
-    if dataset.features is None and hasattr(dataset, "_resolve_features"):
-        dataset = dataset._resolve_features()
-    return Part(split, lambda: chunks(_batches(dataset, 256), wishes), _told(dataset, wishes))
+    elif (dataset := _resolved(dataset)) is None:
+        return None
+    told, notes = _told(dataset, wishes), _modes(dataset, wishes)
+    return Part(split, lambda: chunks(_batches(dataset, step), wishes), told, rows, notes=notes)
 
 
 def _load_split(path: Path) -> Any:

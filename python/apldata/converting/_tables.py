@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -100,6 +100,16 @@ def _without_objects(frame: Any, wishes: Wishes) -> Any:
     return frame.drop(objects) if objects else frame
 
 
+def _unknown(told: Mapping[str, Told], wishes: Wishes) -> list[str]:
+    """Of columns of dictionaries in a stream, whose texts come with its batches."""
+    return [
+        f"column {name}: stored as text, as a stream does not tell all texts of its dictionary beforehand: "
+        f"classes={{{name!r}: [...]}} makes classes of them"
+        for name, one in told.items()
+        if one.codes and not one.classes and wishes.wants(name) and name not in wishes.classes
+    ]
+
+
 def _reading(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], int | None, bool]:
     """Schema, batches, how many rows, and whether there are batches again."""
     if hasattr(source, "to_batches") and hasattr(source, "schema"):  # a Dataset of pyarrow
@@ -120,7 +130,8 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
         source = _exported(pa.table, _without_objects(source, wishes))  # of polars, without a copy
     if not isinstance(source, pa.Table):
         schema, batches, rows, again = _reading(source)
-        return Part(split, lambda: chunks(batches(), wishes), told_of_schema(schema, wishes), rows, again)
+        told = told_of_schema(schema, wishes)
+        return Part(split, lambda: chunks(batches(), wishes), told, rows, again, notes=_unknown(told, wishes))
     table = source.unify_dictionaries()
     told = told_of_schema(table.schema, wishes)
     for name, classes in classes_of(table).items():

@@ -82,13 +82,14 @@ class Unit:
         Raises:
             Refusal: as for `numbers`, or it is no time.
         """
-        if type(value) in _PYTHON and _PYTHON[type(value)] == self.code and self._is_of_zone(value):
+        alike = self._is_of_zone(value) and self._is_of_clock(value)
+        if alike and _PYTHON.get(type(value)) == self.code:
             return _counted(value)
         try:
             array = _as_numpy(value)
         except OverflowError:
             raise Refusal(row, f"{shown(value)}: 64 bits do not hold its microseconds") from None
-        if array is None:
+        if array is None or not self._is_of_clock(value):
             raise Refusal(row, f"{shown(value)} ({type(value).__name__}), where the first rows hold {self}")
         if not self._is_of_zone(value):
             known = "a known zone" if self.zone else "no zone"
@@ -99,11 +100,18 @@ class Unit:
             raise Refusal(row, str(refusal)) from None
 
     def _is_of_zone(self, value: Any) -> bool:
-        return not isinstance(value, datetime.datetime) or (value.tzinfo is not None) == self.zone
+        has = isinstance(value, (datetime.datetime, datetime.time))
+        return not has or (value.tzinfo is not None) == self.zone
+
+    def _is_of_clock(self, value: Any) -> bool:
+        return (
+            self.clock if isinstance(value, datetime.time) else not self.clock or type(value) not in _PYTHON
+        )
 
 
 _ADVICE = "the unit of the first rows: give the column one unit, such as by astype()"
-_PYTHON = {datetime.date: "M8[D]", datetime.datetime: "M8[us]", datetime.timedelta: "m8[us]"}
+_PYTHON = {datetime.date: "M8[D]", datetime.datetime: "M8[us]", datetime.timedelta: "m8[us]",
+           datetime.time: "m8[us]"}  # fmt: skip
 _EPOCH, _EPOCH_UTC = datetime.datetime(1970, 1, 1), datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
@@ -117,6 +125,8 @@ def _convertible(one: np.dtype, to: np.dtype) -> bool:
 
 def _counted(value: Any) -> int:
     """Days, or microseconds, of a time of Python's."""
+    if isinstance(value, datetime.time):
+        value = datetime.datetime.combine(_EPOCH, value.replace(tzinfo=None)) - _EPOCH
     if isinstance(value, datetime.timedelta):
         return value // _MICROSECOND
     if isinstance(value, datetime.datetime):
@@ -143,7 +153,7 @@ def _code_of(value: Any) -> str | None:
 
 
 def is_time(value: Any) -> bool:
-    return isinstance(value, (datetime.date, datetime.timedelta)) or (
+    return isinstance(value, (datetime.date, datetime.timedelta, datetime.time)) or (
         isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "mM"
     )
 
@@ -160,4 +170,4 @@ def unit_of(values: Iterable[Any]) -> Unit | None:
             return None
         code = array.dtype.str[1:]
     zone = isinstance(first, datetime.datetime) and first.tzinfo is not None
-    return Unit(code, zone)
+    return Unit(code, zone, isinstance(first, datetime.time))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -57,13 +58,18 @@ class Told:
         return dataclasses.replace(other, **said)
 
 
+def _is_index(column: str) -> bool:
+    """Is it an index without a name, as pandas writes it to Parquet?"""
+    return re.fullmatch(r"__index_level_\d+__", column) is not None
+
+
 @dataclasses.dataclass(frozen=True)
 class Wishes:
     """What is asked of a source.
 
     Attributes:
         casts: of columns, the dtypes that they are wanted in.
-        columns: those that are wanted; None: all.
+        columns: those that are wanted; None: all but indexes of pandas that have no names.
         classes: of columns, the names of their classes.
         whole: columns whose structs are values, of which no columns are made.
     """
@@ -74,13 +80,14 @@ class Wishes:
     whole: frozenset[str] = frozenset()
 
     def wants(self, column: str) -> bool:
-        return self.columns is None or column in self.columns
+        """Is the column wanted, by its own name, or by that of a struct that it is in?"""
+        if self.columns is None:
+            return not _is_index(column)
+        return any(one == column or column.startswith(f"{one}.") for one in self.columns)
 
     def wants_of(self, column: str) -> bool:
         """Is the column, or a member of its structs, wanted?"""
-        return self.columns is None or any(
-            one == column or one.startswith(f"{column}.") for one in self.columns
-        )
+        return self.wants(column) or any(one.startswith(f"{column}.") for one in self.columns or ())
 
 
 @dataclasses.dataclass

@@ -87,6 +87,7 @@ class Workers:
     def _receive(self, piece: int, first: int) -> tuple[list[Any], tuple[SourceError, str] | None]:
         worker = piece % len(self._pipes)
         try:
+            self._pipes[worker].poll(None)  # Ctrl-C interrupts it; recv() not where handlers restart calls
             made: tuple[list[Any], tuple[SourceError, str] | None] = self._pipes[worker].recv()
             return made
         except (EOFError, OSError):

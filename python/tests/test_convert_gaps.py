@@ -1,0 +1,117 @@
+"""apldata.convert() of values that lack something, or that a store has another form for."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from convert_tools import made, types_of
+
+import apldata
+
+LISTS: list[Any] = [[1.0, None], [2.0, 3.0], [None, None]]
+
+
+@pytest.mark.parametrize("kind", ["rows", "later rows", "pandas", "arrow", "bools"])
+def test_lists_that_lack_a_value_are_missing(kind: str, tmp_path: Path) -> None:
+    source: Any = [{"s": value} for value in LISTS]
+    if kind == "later rows":
+        source = [{"s": [0.5, 0.5]}] * 2000 + source
+    if kind == "pandas":
+        source = pytest.importorskip("pandas").DataFrame({"s": LISTS})
+    if kind in ("arrow", "bools"):
+        lists = [[value and (value == 2 if kind == "bools" else value) for value in one] for one in LISTS]
+        source = pytest.importorskip("pyarrow").table({"s": lists})
+    store = made(source, tmp_path / "a", missing="skip")
+    assert len(store) == (2001 if kind == "later rows" else 1)
+    assert store[len(store) - 1]["s"].tolist() == ([True, False] if kind == "bools" else [2.0, 3.0])
+    with pytest.raises(apldata.InvalidError, match=r"row [02],?.*column s: a missing value"):
+        made(source, tmp_path / "b")
+    filled = made(source, tmp_path / "c", missing={"s": [1, 1]})
+    assert filled[len(filled) - 1]["s"].tolist() == [1, 1]
+
+
+def test_json_keeps_what_lists_lack(tmp_path: Path) -> None:
+    store = made([{"s": value} for value in LISTS], tmp_path / "a", types={"s": "json"})
+    assert [record["s"] for record in store] == ["[1.0, null]", "[2.0, 3.0]", "[null, null]"]
+
+
+def test_missing_names_fields(tmp_path: Path) -> None:
+    with pytest.raises(apldata.InvalidError, match="missing: there is no field 'y': there are x"):
+        made([{"x": 1}, {"x": None}], tmp_path / "a", missing={"y": 0})
+    store = made([{"x": 1}, {"x": None}], tmp_path / "b", fields={"x": "y"}, missing={"y": 0})
+    assert store.to_numpy()["y"].tolist() == [1, 0]
+
+
+def test_times_of_day(tmp_path: Path) -> None:
+    store = made([{"at": dt.time(1, 2, 3, 4)}, {"at": dt.time(0)}], tmp_path / "a")
+    assert types_of(store) == {"at": "i64"}
+    assert store.to_numpy()["at"].tolist() == [3723000004, 0]
+    first: list[Any] = [{"at": dt.time(1)}] * 3000
+    for number, later in enumerate((dt.timedelta(1), dt.time(1, tzinfo=dt.UTC), 5)):
+        with pytest.raises(apldata.InvalidError, match=r"row 3,000.*(microseconds since midnight|no zone)"):
+            made([*first, {"at": later}], tmp_path / f"b{number}")
+    with pytest.raises(apldata.InvalidError, match="i64 cannot hold"):
+        made([{"at": dt.timedelta(999999999)}], tmp_path / "c")
+
+
+def test_tensors_of_bfloat16_are_floats(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    rows = [{"x": torch.tensor([1.5, -2.0], dtype=torch.bfloat16)}]
+    for name, types in (("a", None), ("b", {"x": ("f32", (2,))})):
+        store = made(rows, tmp_path / name, types=types)
+        assert types_of(store) == {"x": "f32[2]"}
+        assert store[0]["x"].tolist() == [1.5, -2.0]
+
+
+def test_fields_name_structs(tmp_path: Path) -> None:
+    rows: list[Any] = [{"s": {"a": 1, "b": {"c": 2}}, "x": 3, "y": 4}]
+    sources = [rows]
+    if pa := pytest.importorskip("pyarrow"):
+        sources.append(pa.Table.from_pylist(rows))
+    for number, source in enumerate(sources):
+        store = made(source, tmp_path / f"a{number}", fields=["x", "s"])
+        assert list(types_of(store)) == ["x", "s.a", "s.b.c"]
+        store = made(source, tmp_path / f"b{number}", fields={"s.b": "t", "x": "z"})
+        assert list(types_of(store)) == ["t.c", "z"]
+        with pytest.raises(apldata.InvalidError, match=r"there is no column 's\.d'"):
+            made(source, tmp_path / "c", fields=["s.d"])
+
+
+def test_tensors_of_arrow_in_another_order(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    kind = pa.fixed_shape_tensor(pa.int16(), [2, 3], permutation=[1, 0])
+    for name, rows in (("a", [list(range(6))] * 2), ("b", [list(range(6)), None])):
+        storage = pa.array(rows, pa.list_(pa.int16(), 6))
+        table = pa.table({"a": pa.ExtensionArray.from_storage(kind, storage)})
+        store = made(table, tmp_path / name, missing="skip")
+        assert types_of(store) == {"a": "i16[3,2]"}
+        np.testing.assert_array_equal(store[0]["a"], np.arange(6).reshape(2, 3).T)
+
+
+def test_dictionaries_of_streams_are_told_of(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": pa.array(["x", "y"]).dictionary_encode()})
+    with pytest.warns(apldata.IngestWarning, match="column a: stored as text, as a stream does not tell all"):
+        apldata.convert(table.to_reader(), tmp_path / "a")
+    store = made(table.to_reader(), tmp_path / "b", classes={"a": ["y", "x"]})
+    assert store.schema["a"].classes == ("y", "x") and store.to_numpy()["a"].tolist() == [1, 0]
+
+
+def test_images_of_hugging_face(tmp_path: Path) -> None:
+    datasets, image = pytest.importorskip("datasets"), pytest.importorskip("PIL.Image")
+    file = io.BytesIO()
+    image.new("RGB", (4, 4), (100, 2, 3)).save(file, "PNG")
+    features = datasets.Features({"image": datasets.Image(mode="L")})
+    grey = datasets.Dataset.from_dict(
+        {"image": [{"bytes": file.getvalue(), "path": None}]}, features=features
+    )
+    with pytest.warns(apldata.IngestWarning, match="column image: .* the feature's mode, 'L', is left aside"):
+        apldata.convert(grey, tmp_path / "a")
+    plain = datasets.Features({"image": datasets.Image()})
+    streamed = grey.cast(plain).to_iterable_dataset().map(lambda row: row)
+    assert types_of(made(streamed, tmp_path / "b")) == {"image": "u8[3,4,4]"}
