@@ -218,3 +218,24 @@ Test(format_npy, what_is_wrong_is_named)
     put_npy("b.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 3), }", data, 12);
     IX_REFUSED(APL_E_SOURCE, "has 12 rows, but", "a.npy", "b.npy");
 }
+
+/* The list that an export has beside its arrays, where their names do not tell the splits. */
+Test(format_npy, splits_of_an_export)
+{
+    const uint8_t data[6] = {0, 1, 2, 3, 4, 5};
+    static const char list[] = "{\"format\": \"apldata-arrays\", \"version\": 1, \"files\": ["
+                               "{\"file\": \"a_x.npy\", \"split\": \"a\", \"field\": \"x\"},"
+                               "{\"file\": \"val_x.npy\", \"split\": \"val-train\", \"field\": \"x\"}, 5]}";
+    put_npy("a_x.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", data, 2);
+    put_npy("val_x.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }", data + 2, 4);
+    ix_put("splits.json", list, strlen(list) - 1);
+    IX_REFUSED(APL_E_SOURCE, "splits.json: is not JSON: line 1", "a_x.npy");
+    put_npy("b_x.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", data, 2);
+    ix_put("splits.json", list, strlen(list));
+    IX_REFUSED(APL_E_SOURCE, "b_x.npy: is not in the splits.json beside it", "a_x.npy", "b_x.npy");
+    apl_store *s = IX_STORE("val_x.npy", "a_x.npy");
+    check_values(s, "x", APL_U8, data, sizeof data);
+    cr_assert_str_eq(apl_store_split(s, 0)->name, "a");
+    cr_assert_str_eq(apl_store_split(s, 1)->name, "val-train");
+    apl_store_close(s);
+}

@@ -1,8 +1,8 @@
 /*
  * The files of MNIST: for every split and field one of the IDX format, with big-endian numbers. They are called as MNIST's are, such as
- * train-images-idx3-ubyte and t10k-labels-idx1-ubyte.
+ * train-images-idx3-ubyte and t10k-labels-idx1-ubyte. Where these names do not tell the splits, splits.json does.
  */
-#include "cmd_export.h"
+#include "cmd_export_splits.h"
 
 #include "args.h"
 #include "describe.h"
@@ -25,6 +25,7 @@ struct idx {
     unsigned field;
     int file;
     uint8_t *swapped; /* a part of a column */
+    struct split_files list;
 };
 
 #define SWAPPED_BYTES ((size_t)1 << 16)
@@ -93,6 +94,7 @@ static int write_file(struct idx *idx, const apl_split *split)
                                              : f->name,
              1 + f->ndim, type_of(f->dtype)->name);
     idx->file = outset_add(&idx->x->out, name);
+    split_files_add(&idx->list, name, split->name, f->name);
     int status = idx->file < 0 ? EXIT_FAILURE : write_header(idx, f, split->count);
     if (!status)
         status = export_each(idx->x, split->first, split->count, &idx->field, 1, write_values, idx);
@@ -118,19 +120,32 @@ static int choose(struct export *x, unsigned *fields, unsigned *count)
     return status;
 }
 
+static int write_idx_files(struct idx *idx, const unsigned *fields, unsigned count)
+{
+    struct export *x = idx->x;
+    int status = 0;
+    for (unsigned s = 0; s < x->info->splits && !status; s++) {
+        const apl_split *split = apl_store_split(x->store, s);
+        status = export_check_split(x, split);
+        for (unsigned i = 0; i < count && !status; i++) {
+            idx->field = fields[i];
+            status = write_file(idx, split);
+        }
+    }
+    return status ? status : split_files_write(&idx->list, x);
+}
+
 int export_idx(struct export *x)
 {
     unsigned fields[APL_MAX_FIELDS], count = 0;
     int status = choose(x, fields, &count);
     struct idx idx = {.x = x, .swapped = malloc(SWAPPED_BYTES)};
-    if (!status && !idx.swapped)
+    if (!split_files_begin(&idx.list) || !idx.swapped)
         status = failed("out of memory");
     x->total = x->info->records * count;
-    for (unsigned s = 0; s < x->info->splits && !status; s++)
-        for (unsigned i = 0; i < count && !status; i++) {
-            idx.field = fields[i];
-            status = write_file(&idx, apl_store_split(x->store, s));
-        }
+    if (!status)
+        status = write_idx_files(&idx, fields, count);
+    json_decref(idx.list.files);
     free(idx.swapped);
     return status;
 }

@@ -1,6 +1,6 @@
 /* IDX files, as those of MNIST and its kin: each an array behind a header of a few big-endian numbers. Images and labels are told
  * apart, and splits, by the words in the names: train-images-idx3-ubyte. */
-#include "arrays.h"
+#include "array_splits.h"
 #include "file_name.h"
 #include "format.h"
 
@@ -16,7 +16,8 @@ struct idx_file {
 struct idx {
     const struct format_host *host;
     struct arrays *arrays;
-    struct idx_file *files; /* of each of the host's */
+    struct array_splits splits; /* of an export that needs them */
+    struct idx_file *files;     /* of each of the host's */
 };
 
 /* ------------------------------------------------------------------------------------------------- headers */
@@ -151,7 +152,9 @@ static apl_status describe_idx(struct idx *idx, size_t i, struct array *array, a
         array->shape[d - 1] = cursor_u32be(&c);
     }
     idx->files[i] = (struct idx_file){.file = i, .header = 4 + 4 * rank};
-    return name_array(&idx->files[i], file->name, array, err);
+    bool named;
+    TRY(array_splits_name(&idx->splits, file, array, &named, err));
+    return named ? APL_OK : name_array(&idx->files[i], file->name, array, err);
 }
 
 /* Files of one dataset belong together: of EMNIST, a directory has several. */
@@ -193,6 +196,7 @@ static apl_status open_idx_rows(void *user, const struct array *array, uint64_t 
 static apl_status read_idx(void *state, apl_error *err)
 {
     struct idx *idx = state;
+    TRY(array_splits_find(&idx->splits, idx->host, err));
     for (size_t i = 0; i < idx->host->file_count; i++) {
         struct array array;
         TRY(describe_idx(idx, i, &array, err));
@@ -216,6 +220,7 @@ static void close_idx(void *state)
     if (!idx)
         return;
     arrays_free(idx->arrays);
+    array_splits_free(&idx->splits);
     free(idx->files);
     free(idx);
 }

@@ -1,5 +1,6 @@
 /* NumPy's arrays: .npy files of equal length, each a field, and .npz archives of them. A structured type has a field for each of its
  * own. Rows are read one after another; of arrays in Fortran order, where a row is spread over the file, many at a time. */
+#include "array_splits.h"
 #include "file_name.h"
 #include "npy_rows.h"
 #include "zip_list.h"
@@ -10,6 +11,7 @@
 struct npy_format {
     const struct format_host *host;
     struct arrays *arrays;
+    struct array_splits splits; /* of an export that needs them */
     struct npy **all;
     size_t count, room;
 };
@@ -87,6 +89,17 @@ static apl_status name_npy(const char *name, const char *file, struct array *arr
     return APL_OK;
 }
 
+/* A file of an export may be named by its list. */
+static apl_status name_of_npy(const struct npy *npy, const char *name, const struct array_splits *splits,
+                              struct array *array, apl_error *err)
+{
+    const struct format_file *file = &npy->host->files[npy->file];
+    bool named = false;
+    if (!npy->in_zip)
+        TRY(array_splits_name(splits, file, array, &named, err));
+    return named ? APL_OK : name_npy(name, file->name, array, err);
+}
+
 static apl_status add_npy_fields(struct npy *npy, const struct array *common, apl_error *err)
 {
     const struct npy_header *h = &npy->header;
@@ -107,7 +120,8 @@ static apl_status add_npy_fields(struct npy *npy, const struct array *common, ap
     return APL_OK;
 }
 
-static apl_status add_npy(struct npy *npy, const char *name, apl_error *err)
+static apl_status add_npy(struct npy *npy, const char *name, const struct array_splits *splits,
+                          apl_error *err)
 {
     const struct npy_header *h = &npy->header;
     const struct format_file *file = &npy->host->files[npy->file];
@@ -122,7 +136,7 @@ static apl_status add_npy(struct npy *npy, const char *name, apl_error *err)
         return fail(err, APL_E_UNSUPPORTED, "%s: has a structured type and more than one dimension",
                     npy->path);
     TRY(check_npy_size(npy, &bytes, err));
-    TRY(name_npy(name, file->name, &array, err));
+    TRY(name_of_npy(npy, name, splits, &array, err));
     array.rows = (uint64_t)h->shape[0];
     array.ndim = h->ndim - 1;
     memcpy(array.shape, h->shape + 1, array.ndim * sizeof *array.shape);
@@ -169,7 +183,7 @@ static apl_status add_npy_file(struct npy_format *f, size_t file, apl_error *err
     if (!npy)
         return fail_nomem(err);
     npy->part = (struct format_part){.size = f->host->files[file].size};
-    return add_npy(npy, f->host->files[file].name, err);
+    return add_npy(npy, f->host->files[file].name, &f->splits, err);
 }
 
 static apl_status add_npz_member(struct npy_format *f, size_t file, const struct zip_member *m,
@@ -188,7 +202,7 @@ static apl_status add_npz_member(struct npy_format *f, size_t file, const struct
                                      .deflated = m->deflated,
                                      .checked = true,
                                      .crc = m->crc};
-    return add_npy(npy, m->name, err);
+    return add_npy(npy, m->name, &f->splits, err);
 }
 
 struct zip_source {
@@ -222,6 +236,7 @@ static apl_status add_npz(struct npy_format *f, size_t file, apl_error *err)
 static apl_status read_npy(void *state, apl_error *err)
 {
     struct npy_format *f = state;
+    TRY(array_splits_find(&f->splits, f->host, err));
     for (size_t i = 0; i < f->host->file_count; i++)
         TRY(is_npz(&f->host->files[i]) ? add_npz(f, i, err) : add_npy_file(f, i, err));
     return arrays_read(f->arrays, err);
@@ -247,6 +262,7 @@ static void close_npy(void *state)
     }
     free(f->all);
     arrays_free(f->arrays);
+    array_splits_free(&f->splits);
     free(f);
 }
 

@@ -1,0 +1,56 @@
+# Splits whose names are not among the words that ingest knows come back from files that are named after them.
+exec 2>&1
+content()
+{
+    apldata info --json "$1" | grep content_sha256
+}
+
+# trip FORMAT SPLIT...: a store with two records in each split, in that order, becomes an export, and a store again
+trip()
+{
+    local format=$1 split
+    shift
+    rm -rf one out two ./part-*
+    for split; do
+        printf 'image,label,split\n"[1,2]",0,%s\n"[3,4]",1,%s\n' "$split" "$split" >t.csv
+        aplingest -q --type 'image=u8[2]' t.csv "part-$split"
+    done
+    apldata merge -q "${@/#/part-}" one
+    run apldata export -q one out --format "$format"
+    ls -A out
+    run aplingest -q out two
+    apldata info two | sed -n '/^split /,/^$/p'
+    [ "$(content one)" = "$(content two)" ] && echo "the same content"
+}
+
+for format in npy idx; do
+    echo "# $format"
+    trip $format train holdout
+    trip $format b a.b val-train
+    trip $format holdout train
+    trip $format train test
+done
+
+echo "# one file, with its list"
+trip npy train holdout >log
+gzip out/*.npy
+run aplingest -q out packed
+[ "$(content one)" = "$(content packed)" ] && echo "the same content"
+run aplingest -q out/holdout_image.npy.gz few
+apldata info few | sed -n '/^split /,/^$/p'
+
+echo "# what the list does not say"
+mkdir other && cp out/train_image.npy.gz other
+run aplingest out other x
+mv out/train_image.npy.gz out/val_image.npy.gz
+run aplingest out x
+sed -i 's/"split": "holdout"/"split": ""/' out/splits.json
+run aplingest out x
+sed -i 's/"version": 1/"version": 2/' out/splits.json
+run aplingest out x
+echo '{"format": "apldata-arrays"' >out/splits.json
+run aplingest out x
+echo "of somebody else" >out/splits.json
+rm out/val_image.npy.gz out/train_label.npy.gz
+run aplingest -q out foreign
+apldata info foreign | sed -n '/^split /,/^$/p'

@@ -1,0 +1,60 @@
+/* Names of splits as names of files: see cmd_export_splits.h. */
+#include "cmd_export_splits.h"
+
+#include "args.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int export_check_split(const struct export *x, const apl_split *split)
+{
+    if (split->name[0] != '.')
+        return 0;
+    return failed("%s: split '%s' cannot be a file's name: files whose names begin with a dot are hidden",
+                  shown_db(x->path), shown(split->name));
+}
+
+bool split_files_begin(struct split_files *list)
+{
+    list->files = json_array();
+    return list->files != NULL;
+}
+
+void split_files_add(struct split_files *list, const char *file, const char *split, const char *field)
+{
+    json_array_append_new(list->files, json_pack("{s:o, s:o, s:o}", "file", json_text(file), "split",
+                                                 json_text(split), "field", json_text(field)));
+}
+
+/* Ingest knows these words in names of files, and takes the splits in this order. */
+static bool names_tell(const struct export *x)
+{
+    static const char *const words[] = {"train", "val", "dev", "eval", "test", "extra"};
+    size_t count = sizeof words / sizeof *words, word = 0;
+    for (unsigned s = 0; s < x->info->splits; s++, word++) {
+        while (word < count && strcmp(words[word], apl_store_split(x->store, s)->name) != 0)
+            word++;
+        if (word == count)
+            return false;
+    }
+    return true;
+}
+
+int split_files_write(const struct split_files *list, struct export *x)
+{
+    if (names_tell(x))
+        return 0;
+    json_t *object =
+        json_pack("{s:s, s:i, s:O}", "format", "apldata-arrays", "version", 1, "files", list->files);
+    char *text = object ? json_dumps(object, JSON_INDENT(1)) : NULL;
+    json_decref(object);
+    if (!text)
+        return failed("out of memory");
+    int file = outset_add(&x->out, "splits.json");
+    int status = file < 0 ? EXIT_FAILURE : outset_write(&x->out, file, text, strlen(text));
+    if (!status)
+        status = outset_write(&x->out, file, "\n", 1);
+    free(text);
+    return status;
+}

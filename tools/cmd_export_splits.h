@@ -1,0 +1,23 @@
+/* The splits of an export whose files are named after them. */
+#ifndef CMD_EXPORT_SPLITS_H
+#define CMD_EXPORT_SPLITS_H
+
+#include "cmd_export.h"
+#include "json.h"
+
+/* 0, or an exit status: ingesting passes over files whose names begin with a dot. */
+int export_check_split(const struct export *x, const apl_split *split);
+
+/* What each file of arrays is. Where their names do not tell ingest the splits, splits.json does. */
+struct split_files {
+    json_t *files;
+};
+
+/* To be freed with json_decref(list->files); false: out of memory. */
+bool split_files_begin(struct split_files *list);
+void split_files_add(struct split_files *list, const char *file, const char *split, const char *field);
+
+/* Writes splits.json, if it is needed. */
+int split_files_write(const struct split_files *list, struct export *x);
+
+#endif
