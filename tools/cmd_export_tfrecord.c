@@ -2,7 +2,7 @@
  * TFRecord files of tf.train.Example, one for each split: SPLIT.tfrecord; and schema.json, which says what the fields and splits are, so that
  * nothing is lost on the way back. Where several dimensions of a field vary, a feature NAME/shape has them.
  */
-#include "cmd_export.h"
+#include "cmd_export_splits.h"
 
 #include "args.h"
 #include "cmd_export_schema.h"
@@ -127,13 +127,13 @@ static int write_tf_split(struct tf_export *t, const apl_split *split, json_t *s
                                             json_text(name), "records", json_count(split->count)));
     if (split->count == 0)
         return 0;
-    if (split->name[0] == '.')
-        return failed("%s: split '%s' cannot be a file's name: files whose names begin with a dot are hidden",
-                      shown_db(t->x->path), shown(split->name));
+    int status = export_check_split(t->x, split);
+    if (status)
+        return status;
     t->file = outset_add(&t->x->out, name);
     if (t->file < 0)
         return EXIT_FAILURE;
-    int status = export_each(t->x, split->first, split->count, t->fields, t->count, write_examples, t);
+    status = export_each(t->x, split->first, split->count, t->fields, t->count, write_examples, t);
     return status ? status : outset_finish(&t->x->out, t->file);
 }
 

@@ -3,7 +3,7 @@
  * file's ending says its field. The first member of each archive, which that library passes over, says what the fields are, so that nothing is lost on the
  * way back.
  */
-#include "cmd_export.h"
+#include "cmd_export_splits.h"
 
 #include "args.h"
 #include "cmd_export_schema.h"
@@ -345,7 +345,9 @@ static int write_split(struct tars *t, const apl_split *split)
     t->shards.split = split->name;
     t->shards.number = 0;
     *t->key = 0;
-    int status = make_schema(t, split->count == 0);
+    int status = export_check_split(t->x, split);
+    if (!status)
+        status = make_schema(t, split->count == 0);
     if (!status && split->count == 0)
         status = begin_tar(t);
     if (!status)

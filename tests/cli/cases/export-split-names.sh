@@ -54,3 +54,10 @@ echo "of somebody else" >out/splits.json
 rm out/val_image.npy.gz out/train_label.npy.gz
 run aplingest -q out foreign
 apldata info foreign | sed -n '/^split /,/^$/p'
+
+echo "# names of hidden files"
+trip raw train .hidden >log 2>&1
+for format in webdataset tfrecord npy idx; do
+    run apldata export -q one hidden --format $format
+done
+[ -e hidden ] || echo "nothing is written"
