@@ -168,7 +168,7 @@ Test(format_list, bad_json_is_told_with_its_row)
         {"[{\"a\": 1}]\n", "row 1 is not a JSON object, but begins an array: jq"},
         {"[\n{\"a\": 1}\n]\n", "row 1 is not a JSON object, but begins an array: jq"},
         {"{\"a\": 1, \"a\": 2}\n", "row 1 is not JSON"},
-        {"{\"a\": 99999999999999999999}\n", "row 1 is not JSON"},
+        {"{\"a\": 1e400}\n", "row 1 is not JSON"},
         {"{\"a\": \"\xff\"}\n", "row 1 is not JSON"},
         {"{\"\": 1}\n", "names a column ''"},
         {"\n\n", "has no rows"},

@@ -91,6 +91,38 @@ Test(list_types, whole_numbers_of_u64)
     apl_store_close(s);
 }
 
+/* The other values of such a line are what they are in any other. */
+Test(list_types, whole_numbers_of_u64_in_json)
+{
+    put_text("in/t.jsonl",
+             "{\"id\": 18446744073709551615, \"n\": -7, \"x\": 2.0, \"v\": [ 1, 9007199254740993 ], \"big\": "
+             "{\"a\": [9223372036854775808]}, \"text\": \"1\", \"list\": [18446744073709551615]}\n"
+             "{\"id\": 5, \"n\": 9223372036854775807, \"x\": 1, \"v\": [2, 3], \"big\": {}, \"text\": \"2\", "
+             "\"list\": [1]}\n");
+    ix_options.column_types = (const char *const[]){"id=u64"};
+    ix_options.column_type_count = 1;
+    apl_store *s = IX_STORE("in/t.jsonl");
+    apl_batch *all = fx_get_all(s);
+    const uint64_t *ids = ix_column(s, all, "id")->data;
+    cr_assert(ids[0] == UINT64_MAX && ids[1] == 5);
+    cr_assert_arr_eq(ix_column(s, all, "n")->data, ((const int64_t[]){-7, INT64_MAX}), 16);
+    cr_assert_arr_eq(ix_column(s, all, "x")->data, ((const double[]){2, 1}), 16);
+    cr_assert_arr_eq(ix_column(s, all, "v")->data, ((const int64_t[]){1, 9007199254740993, 2, 3}), 32);
+    cr_assert_eq(field_of(s, "v")->dtype, APL_I64);
+    cr_assert_str_eq(text_at(ix_column(s, all, "big"), 0), "{\"a\":[9223372036854775808]}");
+    cr_assert_str_eq(text_at(ix_column(s, all, "list"), 0), "[18446744073709551615]");
+    cr_assert_eq(field_of(s, "text")->dtype, APL_UTF8);
+    apl_batch_release(all);
+    apl_store_close(s);
+    ix_options.column_type_count = 0;
+    s = IX_STORE("in/t.jsonl");
+    all = fx_get_all(s);
+    cr_assert_str_eq(text_at(ix_column(s, all, "id"), 0), "18446744073709551615");
+    cr_assert_str_eq(text_at(ix_column(s, all, "id"), 1), "5");
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
 /* Whatever it is among, unlike other words. */
 Test(list_types, a_number_that_is_too_large_is_worth_a_line)
 {

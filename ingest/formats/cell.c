@@ -87,35 +87,6 @@ static bool take_list(struct cell *cell, const json_t *list, struct cell_room *r
     return !room->reals.failed && !room->wholes.failed;
 }
 
-/* -------------------------------------------------------------------------------------------------- JSON */
-
-bool cell_from_json(struct cell *cell, const json_t *value, struct cell_room *room)
-{
-    switch (value ? json_typeof(value) : JSON_NULL) {
-    case JSON_NULL:
-        cell->kind = CELL_NONE;
-        return true;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        cell->kind = CELL_BOOL;
-        cell->whole = json_is_true(value);
-        return true;
-    case JSON_INTEGER:
-        set_whole(cell, json_integer_value(value));
-        return true;
-    case JSON_REAL:
-        cell->kind = CELL_REAL;
-        cell->real = json_real_value(value);
-        return true;
-    case JSON_ARRAY:
-        return take_list(cell, value, room);
-    default:
-        cell->kind = CELL_TEXT;
-        cell->nested = json_is_object(value);
-        return true;
-    }
-}
-
 /* --------------------------------------------------------------------------------------------------- text */
 
 /* Digits without a leading zero, after a sign. */
@@ -200,4 +171,42 @@ bool cell_from_text(struct cell *cell, struct cell_room *room)
     else
         number_from_text(cell);
     return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- JSON */
+
+static bool json_list(struct cell *cell, const json_t *value, bool whole_as_real, struct cell_room *room)
+{
+    cell->kind = CELL_TEXT;
+    cell->nested = true;
+    return whole_as_real ? list_from_text(cell, room) : take_list(cell, value, room);
+}
+
+bool cell_from_json(struct cell *cell, const json_t *value, bool whole_as_real, struct cell_room *room)
+{
+    switch (value ? json_typeof(value) : JSON_NULL) {
+    case JSON_NULL:
+        cell->kind = CELL_NONE;
+        return true;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        cell->kind = CELL_BOOL;
+        cell->whole = json_is_true(value);
+        return true;
+    case JSON_INTEGER:
+        set_whole(cell, json_integer_value(value));
+        return true;
+    case JSON_REAL:
+        cell->kind = CELL_REAL;
+        cell->real = json_real_value(value);
+        if (is_whole_text(cell->text, cell->length) && !number_from_text(cell))
+            cell->kind = CELL_TEXT;
+        return true;
+    case JSON_ARRAY:
+        return json_list(cell, value, whole_as_real, room);
+    default:
+        cell->kind = CELL_TEXT;
+        cell->nested = json_is_object(value);
+        return true;
+    }
 }

@@ -16,7 +16,8 @@ void cell_room_free(struct cell_room *room);
  * zeros that make a number a text. Needs cell->text and cell->length; false: out of memory. */
 bool cell_from_text(struct cell *cell, struct cell_room *room);
 
-/* The value of a JSON object's key; NULL: none. The caller renders values that are not strings. */
-bool cell_from_json(struct cell *cell, const json_t *value, struct cell_room *room);
+/* The value of a JSON object's key; NULL: none. Needs cell->text and cell->length: the string, or how the value is spelled. Its whole
+ * numbers may have been parsed as reals; one beyond i64 is text, as in CSV. */
+bool cell_from_json(struct cell *cell, const json_t *value, bool whole_as_real, struct cell_room *room);
 
 #endif

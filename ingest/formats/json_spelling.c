@@ -2,8 +2,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "json_spelling.h"
 
-#include "jsontext.h"
-
 #include <string.h>
 
 size_t json_count_values(const uint8_t *data, size_t size)
@@ -19,6 +17,14 @@ size_t json_count_values(const uint8_t *data, size_t size)
             n += data[i] == ',' || data[i] == ':' || data[i] == '[' || data[i] == '{';
     }
     return n;
+}
+
+json_t *json_load_line(const char *text, size_t size, bool *whole_as_real, json_error_t *why)
+{
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, why);
+    *whole_as_real = !object && json_error_code(why) == json_error_numeric_overflow;
+    return *whole_as_real ? json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, why)
+                          : object;
 }
 
 static bool is_json_blank(char c)

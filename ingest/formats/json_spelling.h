@@ -1,11 +1,16 @@
-/* How the text of JSON spells its values. It must have been parsed, and so be valid. */
+/* Lines of JSON, and how their text spells values. It must have been parsed, and so be valid. */
 #ifndef JSON_SPELLING_H
 #define JSON_SPELLING_H
 
 #include "bytes.h"
+#include "jsontext.h"
 
 /* At least as many as the text has values, names included; this text may be anything. */
 size_t json_count_values(const uint8_t *data, size_t size);
+
+/* The object of a line; NULL: *why says what is wrong with it. Whole numbers beyond i64 are no integers to jansson: in a line that has
+ * one, all become reals, and their spelling says what they are. */
+json_t *json_load_line(const char *text, size_t size, bool *whole_as_real, json_error_t *why);
 
 /* The text of the next value of an object; *at is the object's text, and then moves on. Values come as often as jansson finds keys, and
  * in the same order. */

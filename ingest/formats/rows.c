@@ -26,6 +26,7 @@ struct rows {
     struct csv_rows *csv; /* NULL: JSON, and so: */
     struct buffer line;
     json_t *object;
+    bool whole_as_real;                         /* its whole numbers have been parsed as reals */
     struct json_spelling spelled[ROWS_COLUMNS]; /* of its values */
     struct buffer text;                         /* of one of them */
 };
@@ -268,7 +269,7 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
         spoil(r, NULL, "is not a JSON object, but begins an array: jq -c '.[]' makes lines of one");
     else if (json_count_values(data, size) > ROWS_VALUES)
         spoil(r, NULL, "has more than a million values");
-    else if (!(r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why))) {
+    else if (!(r->object = json_load_line((const char *)data, size, &r->whole_as_real, &why))) {
         if (json_error_code(&why) == json_error_out_of_memory)
             return fail_nomem(err);
         tell_of_json(r, &why);
@@ -363,23 +364,19 @@ uint64_t rows_number(const struct rows *r)
 static apl_status json_cell(struct rows *r, unsigned column, struct cell *cell, apl_error *err)
 {
     const json_t *value = json_object_get(r->object, r->names[column]);
-    if (!cell_from_json(cell, value, &r->room))
-        return fail_nomem(err);
-    cell->text = "";
     if (json_is_string(value)) {
         cell->text = json_string_value(value);
         cell->length = json_string_length(value);
-        return APL_OK;
-    }
-    r->text.size = 0;
-    if (value && cell->kind != CELL_NONE)
+    } else if (value && !json_is_null(value)) {
+        r->text.size = 0;
         json_put_value(r->spelled[column], &r->text);
-    buffer_put(&r->text, "", 1);
-    if (r->text.failed)
-        return fail_nomem(err);
-    cell->text = (const char *)r->text.data;
-    cell->length = r->text.size - 1;
-    return APL_OK;
+        buffer_put(&r->text, "", 1);
+        if (r->text.failed)
+            return fail_nomem(err);
+        cell->text = (const char *)r->text.data;
+        cell->length = r->text.size - 1;
+    }
+    return cell_from_json(cell, value, r->whole_as_real, &r->room) ? APL_OK : fail_nomem(err);
 }
 
 apl_status rows_cell(struct rows *r, unsigned column, struct cell *cell, apl_error *err)
