@@ -123,6 +123,56 @@ Test(list_types, whole_numbers_of_u64_in_json)
     apl_store_close(s);
 }
 
+/* A type that is given takes numbers that are text otherwise: the nearest float, and whole numbers that it holds. */
+Test(list_types, types_that_are_given_take_numbers_however_they_are_spelled)
+{
+    put_text("in/t.csv", "d,f,i,u\n9223372036854775807,9223372036854775808,007,0255\n"
+                         "9223372036854775808,16777217,-08, 1\n"
+                         "123456789012345678901234567890,00.5,+9,2 \n-007,1e1,0,3\n");
+    ix_options.column_types = (const char *const[]){"d=f64", "f=f32", "i=i64", "u=u8"};
+    ix_options.column_type_count = 4;
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    const double d[] = {0x1p63, 0x1p63, 123456789012345678901234567890.0, -7};
+    const float f[] = {0x1p63f, 16777216, 0.5F, 10};
+    cr_assert_arr_eq(ix_column(s, all, "d")->data, d, sizeof d);
+    cr_assert_arr_eq(ix_column(s, all, "f")->data, f, sizeof f);
+    cr_assert_arr_eq(ix_column(s, all, "i")->data, ((const int64_t[]){7, -8, 9, 0}), 32);
+    cr_assert_arr_eq(ix_column(s, all, "u")->data, ((const uint8_t[]){255, 1, 2, 3}), 4);
+    apl_batch_release(all);
+    apl_store_close(s);
+    unlink(fx_path("in/t.csv"));
+}
+
+Test(list_types, what_is_no_number_is_refused_by_types_of_numbers)
+{
+    refused_as("n=f64", "row 2, column n: '0x10' is not a valid f64", "n\n0x10\n");
+    refused_as("n=f64", "row 2, column n: '1 2' is not a valid f64", "n\n1 2\n");
+    refused_as("n=f64", "row 2, column n: ' ' is not a valid f64", "n,m\n ,1\n");
+    refused_as("n=f32", "row 2, column n: '1000", "n\n1000000000000000000000000000000000000000\n");
+    refused_as("n=i64", "row 2, column n: '9223372036854775808' is not", "n\n9223372036854775808\n");
+    refused_as("n=i8", "row 2, column n: '-0129' is not a valid i8", "n\n-0129\n");
+    refused_as("n=bool", "row 2, column n: '01' is not a valid bool", "n\n01\n");
+}
+
+/* The advice holds. */
+Test(list_types, numbers_that_become_text_are_told_of)
+{
+    put_text("in/t.csv", "a,b,c\n1,2,3\n18446744073709551615,-9223372036854775809,007\n2,3,4\n");
+    apl_store_close(IX_STORE("in/t.csv"));
+    cr_assert(strstr(ix_said, "column a: '18446744073709551615' is beyond i64, so all of the column is text; "
+                              "--type a=u64 keeps it"),
+              "%s", ix_said);
+    cr_assert(strstr(ix_said,
+                     "'-9223372036854775809' is beyond i64, so all of the column is text; --type b=f64 "
+                     "rounds it"),
+              "%s", ix_said);
+    cr_assert(strstr(ix_said,
+                     "'007' has leading zeros or blanks, so all of the column is text; --type c=f64 makes "
+                     "a number of it"),
+              "%s", ix_said);
+}
+
 /* Whatever it is among, unlike other words. */
 Test(list_types, a_number_that_is_too_large_is_worth_a_line)
 {

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <strings.h>
 
+#define BLANKS " \t\n\v\f\r"
+
 void cell_room_free(struct cell_room *room)
 {
     buffer_free(&room->reals);
@@ -120,7 +122,7 @@ static bool is_real_text(const char *text, size_t length)
     return point; /* a whole number beyond i64 is text */
 }
 
-/* Whatever the locale of the program. What exceeds f64 is no number: infinity must be spelled out. */
+/* Whatever the locale of the program; blanks around it are passed over. What exceeds f64 is no number: infinity must be spelled out. */
 static bool real_of(const char *text, double *real)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -130,7 +132,12 @@ static bool real_of(const char *text, double *real)
     *real = strtod_l(text, &end, c);
     freelocale(c);
     bool beyond = isinf(*real) && !strpbrk(text, "iI");
-    return end != text && !*end && !beyond;
+    return end != text && !end[strspn(end, BLANKS)] && !beyond;
+}
+
+bool cell_decimal(const char *text, size_t length, double *real)
+{
+    return strspn(text, BLANKS "0123456789.eE+-") == length && real_of(text, real);
 }
 
 static bool number_from_text(struct cell *cell)

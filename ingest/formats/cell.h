@@ -12,6 +12,9 @@ struct cell_room {
 
 void cell_room_free(struct cell_room *room);
 
+/* Does text spell a decimal number that f64 can round: also with leading zeros, blanks around it, or beyond i64? */
+bool cell_decimal(const char *text, size_t length, double *real);
+
 /* Text of CSV: a number, true or false, a list in the notation of JSON, or else text. Not with the commas, currencies and leading
  * zeros that make a number a text. Needs cell->text and cell->length; false: out of memory. */
 bool cell_from_text(struct cell *cell, struct cell_room *room);

@@ -1,6 +1,7 @@
 /* What a column is: see column.h. */
 #include "column.h"
 
+#include "cell.h"
 #include "field_name.h"
 #include "image_kind.h"
 #include "wds_number.h"
@@ -252,17 +253,22 @@ static bool put_as(const struct column *c, bool is_whole, int64_t whole, double 
     return true;
 }
 
-/* A whole number beyond i64, which is text in a cell. */
-static bool put_large(const struct column *c, const struct cell *cell, struct buffer *out)
+/* A number that is text where types are told from the cells: with leading zeros, blanks around it, or beyond i64. */
+static bool put_spelled(const struct column *c, const struct cell *cell, struct buffer *out)
 {
     bool negative;
     uint64_t magnitude;
     uint8_t bytes[8];
-    if (c->dtype != APL_U64 || cell->kind != CELL_TEXT ||
-        !wds_whole((const uint8_t *)cell->text, cell->length, &negative, &magnitude) || negative)
+    double real;
+    if (cell->kind != CELL_TEXT || c->dtype == APL_BOOL)
         return false;
-    store_le(bytes, magnitude, 8);
-    buffer_put(out, bytes, 8);
+    if (c->dtype == APL_F32 || c->dtype == APL_F64)
+        return cell_decimal(cell->text, cell->length, &real) && put_as(c, false, 0, real, out);
+    if (!wds_whole((const uint8_t *)cell->text, cell->length, &negative, &magnitude) ||
+        !wds_number_fits(c->dtype, negative, magnitude))
+        return false;
+    store_le(bytes, negative ? 0 - magnitude : magnitude, 8);
+    buffer_put(out, bytes, apl_dtype_size(c->dtype));
     return true;
 }
 
@@ -272,7 +278,7 @@ static apl_status put_scalar(const struct column *c, const struct cell *cell, st
     bool whole = cell->kind == CELL_WHOLE || (cell->kind == CELL_BOOL && c->dtype == APL_BOOL);
     bool missing = cell->kind == CELL_NONE && (c->dtype == APL_F32 || c->dtype == APL_F64);
     if (!whole && !missing && cell->kind != CELL_REAL)
-        return put_large(c, cell, out) ? APL_OK : unfit(c, cell, err);
+        return put_spelled(c, cell, out) ? APL_OK : unfit(c, cell, err);
     return put_as(c, whole, cell->whole, missing ? NAN : cell->real, out) ? APL_OK : unfit(c, cell, err);
 }
 

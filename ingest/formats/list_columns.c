@@ -1,7 +1,9 @@
 /* What the columns of a list are: see list_columns.h. */
 #include "list_columns.h"
 
+#include "cell.h"
 #include "file_name.h"
+#include "wds_number.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -212,12 +214,35 @@ static apl_status find_label_column(struct list_columns *l, apl_error *err)
     return status == APL_OK ? status : fail_in(err, status, "%s: column %s", file, label->name);
 }
 
-/* Such as 1e400. */
+/* Such as 1e400, or a whole number beyond i64. */
 static bool is_number_too_large(const char *text)
 {
     char *end;
-    return strchr("+-.0123456789", *text) && isinf(strtod(text, &end)) && !*end &&
+    bool whole = text[strspn(text, "+-0123456789")] == 0;
+    double most = whole ? 0x1p63 : INFINITY;
+    return strchr("+-.0123456789", *text) && fabs(strtod(text, &end)) >= most && !*end &&
            isdigit((unsigned char)end[-1]);
+}
+
+/* Why is it text, and what would a type of numbers make of it? */
+static void tell_of_word(const struct column *c, char *out, size_t size)
+{
+    bool negative;
+    uint64_t magnitude;
+    double real;
+    const char *is = "is not a number", *type = "f64", *does = "refuses";
+    if (cell_decimal(c->first_text, strlen(c->first_text), &real)) {
+        bool large = is_number_too_large(c->first_text);
+        bool u64 = large &&
+                   wds_whole((const uint8_t *)c->first_text, strlen(c->first_text), &negative, &magnitude) &&
+                   !negative;
+        is = large ? "is beyond i64" : "has leading zeros or blanks";
+        type = u64 ? "u64" : "f64";
+        does = u64 ? "keeps" : large ? "rounds" : "makes a number of";
+    }
+    snprintf(out, size,
+             "row %" PRIu64 ", column %s: '%s' %s, so all of the column is text; --type %s=%s %s it",
+             c->first_row[CELL_TEXT], c->name, c->first_text, is, c->name, type, does);
 }
 
 /* One word among numbers turns a column into text: worth a line; and so does a number that is too large, whatever it is among. */
@@ -228,10 +253,7 @@ static void tell_of_text(const struct list_columns *l, const struct column *c)
     if (c->given || numbers == 0 || c->kinds[CELL_TEXT] == 0 ||
         (numbers <= c->kinds[CELL_TEXT] && !is_number_too_large(c->first_text)))
         return;
-    snprintf(text, sizeof text,
-             "row %" PRIu64
-             ", column %s: '%s' is not a number, so all of the column is text; --type %s=f64 refuses it",
-             c->first_row[CELL_TEXT], c->name, c->first_text, c->name);
+    tell_of_word(c, text, sizeof text);
     l->host->notice(l->host->user, l->host->file_count > 1 ? c->first_file : "", text);
 }
 
