@@ -1,6 +1,8 @@
 /* The types that columns of tables get, or are given. */
 #include "list_fixture.h"
 
+#include <math.h>
+
 TestSuite(list_types, .init = list_set_up, .fini = fx_tear_down, .timeout = 60);
 
 /* The type of a column that a table of that one column, or of it and another, gets. */
@@ -171,6 +173,39 @@ Test(list_types, numbers_that_become_text_are_told_of)
                      "'007' has leading zeros or blanks, so all of the column is text; --type c=f64 makes "
                      "a number of it"),
               "%s", ix_said);
+}
+
+static void check_signs(const char *name, const char *type)
+{
+    ix_options.column_types = &type;
+    ix_options.column_type_count = type != NULL;
+    apl_store *s = IX_STORE(name);
+    apl_batch *all = fx_get_all(s);
+    const double *x = ix_column(s, all, "x")->data, *l = ix_column(s, all, "l")->data;
+    const double *nested = ix_column(s, all, "n")->data;
+    cr_assert(x[0] == 0 && signbit(x[0]) && x[1] == 0 && !signbit(x[1]));
+    cr_assert(l[0] == 0.5 && l[1] == 0 && signbit(l[1]) && l[2] == -0.25 && !signbit(l[3]));
+    cr_assert(nested[0] == 1 && nested[1] == 0 && signbit(nested[1]) && nested[3] == 1.5);
+    cr_assert_arr_eq(ix_column(s, all, "w")->data, ((const int64_t[]){0, 1}), 16);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+/* Beside fractions and as floats; whole numbers have no -0. */
+Test(list_types, minus_zero_keeps_its_sign_as_a_float)
+{
+    put_text("in/t.csv", "x,l,n,w\n-0,\"[0.5, -0]\",\"[[1, -0], [2, 1.5]]\",-0\n"
+                         "0,\"[-0.25, 0]\",\"[[1, 2], [3, 4]]\",1\n");
+    put_text("in/t.jsonl", "{\"x\": -0, \"l\": [0.5, -0], \"n\": [[1, -0], [2, 1.5]], \"w\": -0}\n"
+                           "{\"x\": 0, \"l\": [-0.25, 0], \"n\": [[1, 2], [3, 4]], \"w\": 1}\n");
+    check_signs("in/t.csv", "x=f64");
+    check_signs("in/t.jsonl", "x=f64");
+    put_text("in/t.jsonl",
+             "{\"x\": -0, \"l\": [0.5, -0], \"n\": [[1, -0], [2, 1.5]], \"w\": -0}\n"
+             "{\"x\": 0, \"l\": [-0.25, 0], \"n\": [[1, 2], [3, 4]], \"w\": 1}\n"
+             "{\"x\": 0.5, \"l\": [0, 0], \"n\": [[1, 2], [3, 4]], \"w\": 18446744073709551615}\n");
+    ix_options.skip_bad = 1;
+    check_signs("in/t.jsonl", "w=i64");
 }
 
 /* Whatever it is among, unlike other words. */

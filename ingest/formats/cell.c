@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* strtod_l */
+#define _GNU_SOURCE /* strtod_l, memmem */
 #include "cell.h"
 
 #include <errno.h>
@@ -21,11 +21,12 @@ static bool is_exact(int64_t whole)
     return real < 0x1p63 && (int64_t)real == whole;
 }
 
+/* As a float, -0 has its sign. */
 static void set_whole(struct cell *cell, int64_t whole)
 {
     cell->kind = CELL_WHOLE;
     cell->whole = whole;
-    cell->real = (double)whole;
+    cell->real = whole == 0 && cell->text[0] == '-' ? -0.0 : (double)whole;
     cell->exact = is_exact(whole);
 }
 
@@ -70,6 +71,28 @@ static bool take_lists(struct cell *cell, const json_t *list, struct cell_room *
     return true;
 }
 
+/* Parsed integers have lost the sign of -0: parses the list once more, as reals. false: out of memory. */
+static bool sign_zeros(const struct cell *cell, struct cell_room *room)
+{
+    size_t at = 0, outer, inner;
+    const json_t *row, *item;
+    if (!memmem(cell->text, cell->length, "-0", 2))
+        return true;
+    json_t *list = json_loadb(cell->text, cell->length, JSON_DECODE_INT_AS_REAL, NULL);
+    double *reals = (double *)(void *)room->reals.data;
+    json_array_foreach(list, outer, row)
+    {
+        if (json_is_number(row))
+            reals[at++] = json_real_value(row);
+        json_array_foreach(row, inner, item)
+        {
+            reals[at++] = json_real_value(item);
+        }
+    }
+    json_decref(list);
+    return list != NULL;
+}
+
 /* false: out of memory. A list of anything else stays text. */
 static bool take_list(struct cell *cell, const json_t *list, struct cell_room *room)
 {
@@ -86,7 +109,7 @@ static bool take_list(struct cell *cell, const json_t *list, struct cell_room *r
     cell->count = json_array_size(list);
     cell->reals = (const double *)(void *)room->reals.data;
     cell->wholes = (const int64_t *)(void *)room->wholes.data;
-    return !room->reals.failed && !room->wholes.failed;
+    return !room->reals.failed && !room->wholes.failed && sign_zeros(cell, room);
 }
 
 /* --------------------------------------------------------------------------------------------------- text */
