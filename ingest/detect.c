@@ -191,14 +191,16 @@ static apl_status tell_format(const struct sources *sources, struct files *files
     return APL_OK;
 }
 
-/* Of a single file, what belongs to it. */
+/* What belongs to a file that was given; of several only what they need. */
 static apl_status add_companions(const struct sources *sources, struct files *files,
                                  const struct format *format, apl_error *err)
 {
-    if (!format || !format->read || !format->belongs || sources->count != 1 ||
-        source_is_directory(sources->paths[0]))
+    if (!format || !format->read || !format->belongs || (sources->count > 1 && !format->paired))
         return APL_OK;
-    return files_add_beside(files, sources->paths[0], format->belongs, err);
+    for (size_t i = 0; i < sources->count; i++)
+        if (!source_is_directory(sources->paths[i]))
+            TRY(files_add_beside(files, sources->paths[i], format->belongs, err));
+    return APL_OK;
 }
 
 static apl_status look(const struct sources *sources, struct files *files, const struct format **format,

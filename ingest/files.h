@@ -29,7 +29,7 @@ apl_status files_add(struct files *files, const char *path, apl_error *err);
 /* Refuses files that have been added twice, as a directory and a file in it were given. */
 apl_status files_check_distinct(const struct files *files, apl_error *err);
 
-/* Adds the files beside `path`, which has been added, that belong to it. */
+/* Adds the files beside `path`, which has been added by name, that belong to it and are not there yet. */
 apl_status files_add_beside(struct files *files, const char *path,
                             bool (*belongs)(const char *name, const char *other), apl_error *err);
 

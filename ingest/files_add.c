@@ -155,6 +155,26 @@ apl_status files_check_distinct(const struct files *files, apl_error *err)
     return status;
 }
 
+static const char *name_of_added(const struct files *files, const char *path)
+{
+    size_t i = 0;
+    while (i + 1 < files->count && strcmp(files->places[i]->open_path, path) != 0)
+        i++;
+    return files->seen[i].name;
+}
+
+/* By whatever path. */
+static bool has_file(const struct files *files, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    for (size_t i = 0; i < files->count; i++)
+        if (files->places[i]->st.st_dev == st.st_dev && files->places[i]->st.st_ino == st.st_ino)
+            return true;
+    return false;
+}
+
 apl_status files_add_beside(struct files *files, const char *path,
                             bool (*belongs)(const char *name, const char *other), apl_error *err)
 {
@@ -170,7 +190,7 @@ apl_status files_add_beside(struct files *files, const char *path,
         char *beside = length ? joined(folder, list.files[i]) : strdup(list.files[i]);
         if (!name || !beside)
             status = fail_nomem(err);
-        else if (strcmp(beside, path) != 0 && belongs(files->seen[0].name, name))
+        else if (belongs(name_of_added(files, path), name) && !has_file(files, beside))
             status = add_file(files, beside, false, err);
         free(name);
         free(beside);

@@ -147,6 +147,13 @@ Test(format_tokens, pairs)
     ix_options.format = "tokens";
     check_tokens(IX_STORE("x.bin"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
     ix_options.format = NULL;
+    ix_put("y.idx", b.data, b.size); /* of two pairs, each by one file or both */
+    put_le("y.bin", some, 10, 2, 0);
+    static const uint32_t twice[20] = {5, 7, 0, 9, 65535, 0, 0, 0x1f, 0x8b, 3,
+                                       5, 7, 0, 9, 65535, 0, 0, 0x1f, 0x8b, 3};
+    check_tokens(IX_STORE("x.idx", "y.idx"), APL_U16, twice, (const uint32_t[]){3, 2, 5, 3, 2, 5}, 6);
+    check_tokens(IX_STORE("x.idx", "y.idx", "./y.bin"), APL_U16, twice, (const uint32_t[]){3, 2, 5, 3, 2, 5},
+                 6);
     buffer_free(&b);
     b = index_of(4, 4, lengths, 4, (const uint64_t[]){0, 4}, 2);
     ix_put_buffer("x.idx", &b);

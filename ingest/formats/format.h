@@ -142,6 +142,7 @@ struct format {
     /* A single file was given, whose name, without .gz and the like, is `name`: does one called `other` beside it belong to it? May
      * be NULL. */
     bool (*belongs)(const char *name, const char *other);
+    bool paired; /* neither is of use without the other: so it is where several files were given */
     /* Reads the files that its host has: then there are no members. A format that has member() too reads files that are no archives
      * by this, and archives and directories by that. */
     apl_status (*read)(void *state, apl_error *err);

@@ -154,6 +154,7 @@ const struct format format_tokens = {
     .wants = wants_tokens,
     .sniff = sniff_tokens,
     .belongs = belongs_to_tokens,
+    .paired = true,
     .parts = true,
     .read = read_tokens,
     .finish = finish_tokens,
