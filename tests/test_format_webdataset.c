@@ -94,6 +94,24 @@ Test(format_webdataset, arrays_text_json_and_bytes)
     apl_store_close(store);
 }
 
+/* Labels alone, too, and those whose other files come elsewhere. */
+Test(format_webdataset, a_label_shows_what_a_shard_is)
+{
+    add("0.cls", "1");
+    add("1.cls", "2");
+    add("0.txt", "x");
+    add("1.txt", "y");
+    put_shard("apart.tar");
+    IX_REFUSED(APL_E_SOURCE, "apart.tar: 0: has no .txt, which 2 of the 4 keys have", "apart.tar");
+    add("0.cls", "3");
+    add("1.cls", "0");
+    put_shard("labels.tar");
+    apl_store *store = IX_STORE("labels.tar");
+    cr_assert_str_eq(ix_sum.format, "webdataset");
+    cr_assert_eq(ix_sum.records, 2);
+    apl_store_close(store);
+}
+
 /* -------------------------------------------------------------------------------------------------- what is refused */
 
 Test(format_webdataset, keys)

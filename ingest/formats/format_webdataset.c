@@ -37,7 +37,7 @@ struct webdataset {
 
 /* ------------------------------------------------------------------------------------------------------- telling */
 
-/* Does the archive's first sample have several files, none of them as a folder has them? */
+/* Do some of the archive's first files have a label's ending, or share a key, none of them as a folder has them? */
 static bool sniff_webdataset(const struct format_file *file)
 {
     bool grouped = false, labelled = false, flat = true;
@@ -53,7 +53,7 @@ static bool sniff_webdataset(const struct format_file *file)
         grouped = grouped || (i > 0 && wds_name_read(&before, file->members[i - 1]) &&
                               before.key == name.key && memcmp(is, file->members[i - 1], name.key) == 0);
     }
-    return grouped && (flat || labelled);
+    return labelled || (grouped && flat);
 }
 
 static bool wants_webdataset(const void *state, const char *name)
