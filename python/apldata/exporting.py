@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import choice, flag, names, names_checked, path_of, text
-from ._errors import ExistsError, InvalidError, UnsupportedError, prefixed, storage_error
+from ._errors import ExistsError, UnsupportedError, prefixed, storage_error
 from ._reading import arrays_of
 from ._store import Store
 from .schema import Field, plain
@@ -140,10 +140,6 @@ class _Export:
         self._store, self._splits = store, splits
         self._columns = _columns(self._pa, list(store.schema))
         taken = [column.field.name for column in self._columns]
-        if any("." in name for name in taken):
-            raise InvalidError(
-                f"{store.path}: names of fields with a dot would be members of structs in Parquet"
-            )
         self._split = next(name for name in ("split", "apldata_split", "apldata_split_") if name not in taken)
         self._fields = list(store.schema.names)
 

@@ -66,6 +66,25 @@ def test_the_same_content_again(db: Path, tmp_path: Path) -> None:
     assert columns[0] == "image" and "path" not in columns and columns[-1] == "split"
 
 
+def test_members_of_structs_come_back(tmp_path: Path) -> None:
+    """Fields called a.b are columns of that name, also beside others called a and a.bytes."""
+    pa = pytest.importorskip("pyarrow")
+    structs = [{"n": 1, "t": {"text": "x"}, "l": [1.5, 2]}, {"n": 2, "t": {"text": "y"}, "l": []}]
+    boxes = [[{"x": 1, "y": 2}, {"x": 3, "y": 4}], []]
+    apldata.convert(pa.table({"s": structs, "boxes": boxes, "x": [1, 2]}), tmp_path / "structs")
+    fields = {"a": apldata.Field("a", "u8", media="image/jpeg"), "a.bytes": ("i16", ()), "a.": ("u8", (-1,))}
+    with apldata.Writer(tmp_path / "names", fields) as writer:
+        writer.append(a=jpeg(), **{"a.bytes": -3, "a.": [1, 2]})
+    for name in ("structs", "names"):
+        apldata.export(tmp_path / name, tmp_path / f"{name}.parquet")
+        apldata.convert(tmp_path / f"{name}.parquet", tmp_path / f"{name}-again")
+        before, after = apldata.Store(tmp_path / name), apldata.Store(tmp_path / f"{name}-again")
+        assert after.content_digest == before.content_digest
+        assert set(after.schema.names) >= set(before.schema.names) > {"a." if name == "names" else "s.t.text"}
+    apldata.convert(tmp_path / "structs.parquet", tmp_path / "one", fields=["s.n"])
+    assert [record["s.n"] for record in apldata.Store(tmp_path / "one")] == [1, 2]
+
+
 OF_EACH_TYPE = {
     "application/json": [b"{}", b"", b'{"n": 1}'],
     "text/plain": [b"caption", b"BM, as a text may begin", b""],
