@@ -15,7 +15,7 @@ import numpy as np
 from ._errors import InvalidError
 from ._foreign import Wrapped, library_of
 from ._records import Keys, in_threads
-from ._roles import Roles, has_channels_last
+from ._roles import Roles, Trial, has_channels_last
 from .schema import Field
 
 
@@ -54,6 +54,7 @@ class Albumentations(Wrapped):
         self._copies: list[list[Any]] = []  # of each thread: pipelines hold their random state
         self._lock = threading.Lock()  # of the copies, which two iterators may want
         self._keys = self._targets()
+        self._format = ""  # of the boxes
         self._labels = self._label_fields()
 
     def _targets(self) -> dict[str, str]:
@@ -77,7 +78,7 @@ class Albumentations(Wrapped):
         """The fields that go with the boxes."""
         if self.roles.boxes is None:
             return []
-        processors = [getattr(one, "processors", {}).get("bboxes") for one in self.transforms]
+        processors: list[Any] = [getattr(one, "processors", {}).get("bboxes") for one in self.transforms]
         if not all(processors):
             name = self.roles.boxes.name
             parts = [part for one in self.transforms for part in _all_parts(one)]
@@ -88,7 +89,13 @@ class Albumentations(Wrapped):
                 f"{self!r}: field {name} is boxes, which must move with the image: give A.Compose "
                 f"bbox_params, or leave {name} out of fields"
             )
-        return [name for one in processors if one for name in one.params.label_fields or ()]
+        self._format = processors[0].params.format
+        return list(dict.fromkeys(name for one in processors for name in one.params.label_fields or ()))
+
+    def _prepare(self, batch: Trial) -> None:
+        if self.roles.boxes is not None and self._format in ("albumentations", "yolo"):  # parts of the sides
+            name = self.roles.boxes.name
+            batch[name] = [0 * boxes + (0.25, 0.25, 0.5, 0.5) for boxes in batch[name]]
 
     # ---------------------------------------------------------------------------------------- a record
 
@@ -107,10 +114,10 @@ class Albumentations(Wrapped):
                 data[key] = value
         if self.roles.boxes is not None:
             data["bboxes"] = np.asarray(columns[self.roles.boxes.name][row])
-            data |= {name: columns[name][row] for name in self._labels}
+            data |= {name: _passed(np.asarray(columns[name][row])) for name in self._labels}
         return data
 
-    def _result(self, data: dict[str, Any], flat: set[str]) -> list[Any]:
+    def _result(self, data: dict[str, Any], flat: set[str], columns: dict[str, Any], row: int) -> list[Any]:
         """`flat`: the masks that came as (height, width)."""
         masks = iter(data.get("masks", ()))
         values = []
@@ -119,7 +126,8 @@ class Albumentations(Wrapped):
             value = next(masks) if key == "masks" else data[key]
             values.append(_placed(value, field, field in self.roles.masks, field.name in flat))
         if self.roles.boxes is not None:
-            values += [np.asarray(data["bboxes"]), *(np.asarray(data[name]) for name in self._labels)]
+            values.append(_as_before(data["bboxes"], np.asarray(columns[self.roles.boxes.name][row])))
+            values += [_left(data[name], np.asarray(columns[name][row])) for name in self._labels]
         return values
 
     def _pipelines(self, slot: int) -> list[Any]:
@@ -145,20 +153,47 @@ class Albumentations(Wrapped):
                 for pipeline in self._pipelines(slot):
                     _seed(pipeline, key)
                     data = pipeline(**data)
-                results[row] = self._result(data, flat)
+                results[row] = self._result(data, flat, columns, row)
 
         with self._lock:
             self._pipelines(threads - 1)
             if rows:
                 in_threads(rows, threads, work)
+        moved = {field.name for field in (*self.roles.images, *self.roles.masks)}
         for at, name in enumerate(names):
-            batch[name] = gathered([result[at] for result in results], self._made, name)
+            values = [result[at] for result in results]
+            listed = isinstance(columns[name], list) and name not in moved
+            batch[name] = values if listed else gathered(values, self._made, name)
 
 
 def _seed(pipeline: Any, key: int) -> None:
     """Versions before 2 have no state of their own, and draw from Python's."""
     if hasattr(pipeline, "set_random_state"):
         pipeline.set_random_state(np.random.Generator(np.random.PCG64(key)), random.Random(key))
+
+
+def _is_exact(labels: np.ndarray) -> bool:
+    """Do they come through Albumentations as they are? It makes a float32 of each."""
+    with np.errstate(all="ignore"):
+        return labels.ndim == 1 and bool((labels.astype(np.float32).astype(labels.dtype) == labels).all())
+
+
+def _passed(labels: np.ndarray) -> np.ndarray:
+    """What it is given for the labels of a record: themselves, or the number of each."""
+    return labels if _is_exact(labels) else np.arange(len(labels))
+
+
+def _left(passed: Any, labels: np.ndarray) -> np.ndarray:
+    """The labels that are left."""
+    if _is_exact(labels):
+        return np.asarray(passed).astype(labels.dtype)
+    return labels[np.asarray(passed, np.int64)]
+
+
+def _as_before(boxes: Any, given: np.ndarray) -> np.ndarray:
+    """Boxes, in the type of floats that they had: Albumentations computes with f64, unless there are none."""
+    made = np.asarray(boxes)
+    return made.astype(given.dtype) if given.dtype.kind == "f" else made
 
 
 def _placed(value: Any, field: Field, is_mask: bool, flat: bool) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._leaving import first_moving, labels_of_boxes, left_behind, refuse
+from ._leaving import first_moving, labels_of_boxes, left_behind, refuse, rows_of
 from ._roles import (
     NOTHING_SAID,
     Declared,
@@ -136,8 +136,14 @@ class _Plan:
         if moving is None:
             raise InvalidError(f"{shown(one, 200)}: no transform moves the images, and so none their boxes")
         if one.labels is None:
-            others = (f for f in self._schema if self._wants(f) and f.name != self._said.boxes)
-            object.__setattr__(one, "labels", labels_of_boxes(one, others))
+            rows = self._rows(self._said.boxes, self._said.masks)
+            object.__setattr__(one, "labels", labels_of_boxes(one, rows))
+
+    def _rows(self, boxes: str, others: Iterable[str]) -> list[Field]:
+        """The fields that may have an element for each box. `others`: which have not."""
+        known = {boxes, *others}
+        wanted = (field for field in self._schema if self._wants(field) and field.name not in known)
+        return rows_of(self._schema[boxes], wanted)
 
     def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
         """Some of another library, one after the other."""
@@ -208,6 +214,8 @@ class _Plan:
 
     def _wrap(self, rest: list[Any], library: str, roles: Roles) -> None:
         number = sum(isinstance(one, Wrapped) for one in self.done)
+        boxes, moved = roles.boxes, [field.name for field in roles.all]
+        rows = self._rows(boxes.name, moved) if boxes else []
         wrapped: Wrapped
         if library == "torchvision":
             from .torch._torchvision import Torchvision
@@ -217,7 +225,7 @@ class _Plan:
             from ._albumentations import Albumentations
 
             wrapped = Albumentations(rest, roles, number)
-        wrapped.try_out(Trial(self._schema, self._wanted, self._settings()), self.done)
+        wrapped.try_out(Trial(self._schema, self._wanted, self._settings(), boxes, rows), self.done)
         self.done.append(wrapped)
 
     @property
@@ -271,6 +279,7 @@ class Wrapped:
 
     def try_out(self, batch: Trial, before: list[Any]) -> None:
         """Tries it on such records, so that what does not work is reported now, not in mid-training."""
+        self._prepare(batch)
         for function in before:
             if not isinstance(function, Transform):
                 if not isinstance(function, (Wrapped, AddChannel)):
@@ -284,6 +293,9 @@ class Wrapped:
             raise InvalidError(
                 f"{self!r} cannot be applied to {fields}: {type(error).__name__}: {told}{self._advice(error)}"
             ) from error
+
+    def _prepare(self, batch: Trial) -> None:
+        """Puts values in the place of made-up ones that would be refused."""
 
     def _advice(self, error: Exception) -> str:
         return ""

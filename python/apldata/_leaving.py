@@ -85,16 +85,21 @@ def refuse(transform: Any, image: Field, others: list[Field], said: Declared, ow
     )
 
 
-def _has_rows(field: Field) -> bool:
-    """Is it numbers of which there may be as many as boxes?"""
-    varies = field.shape[:1] == (-1,) and -1 not in field.shape[1:]
-    return varies and field.dtype != "utf8" and not field.media and field.mark in ("input", "target")
+def rows_of(boxes: Field, fields: Iterable[Field]) -> list[Field]:
+    """The fields that may have an element for each box: numbers, of which there may be as many."""
+    return [
+        field
+        for field in fields
+        if field.shape[:1] == boxes.shape[:1] and -1 not in field.shape[1:]
+        if boxes.shape[0] == -1 or len(field.shape) < 3  # else, pixels of an image of one size
+        if field.dtype != "utf8" and not field.media and field.mark in ("input", "target")
+    ]
 
 
 def labels_of_boxes(transform: Any, fields: Iterable[Field]) -> tuple[str, ...]:
-    """The field of their labels, by torchvision's rule: the first called "labels", or else with "label" in
-    its name. Others that may go with the boxes are an error: they would no longer fit."""
-    names = [field.name for field in fields if _has_rows(field)]
+    """Of those that may have an element for each box, the field of the labels, by torchvision's rule: the
+    first called "labels", or else with "label" in its name. Others are an error: they would no longer fit."""
+    names = [field.name for field in fields]
     found = [name for name in names if name.lower() == "labels"] + [n for n in names if "label" in n.lower()]
     others = [name for name in names if name not in found[:1]]
     if others:

@@ -18,7 +18,7 @@ from .transforms import BOX_FORMATS
 _WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
 _PIXELS = {"u8", "u16", "f16", "f32"}
 _FLOATING = {"f16", "bf16", "f32", "f64"}
-_TRIED = 256  # pixels of a side that varies, where a transform is tried out
+_TRIED, _BOXES_TRIED = 256, 2  # pixels of a side that varies, and boxes, where a transform is tried out
 _ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
 
 
@@ -207,18 +207,28 @@ class Trial(dict[str, Any]):
 
     Args:
         settings: of each field, what is done to it in C.
+        boxes: the field of the boxes.
+        rows: the fields that may have an element for each box.
     """
 
     epoch = position = 0
     copies = None
 
     def __init__(
-        self, schema: Schema, wanted: Iterable[str] | None, settings: dict[str, dict[str, Any]]
+        self,
+        schema: Schema,
+        wanted: Iterable[str] | None,
+        settings: dict[str, dict[str, Any]],
+        boxes: Field | None,
+        rows: Iterable[Field],
     ) -> None:
         self.ids = np.arange(2, dtype=np.uint64)
+        per_box = {field.name for field in rows}
         for field in schema:
             if field.dtype != "utf8" and (wanted is None or field.name in set(wanted)):
-                self[field.name] = _made_up(field, settings.get(field.name, {}))
+                are_boxes = field == boxes or _is_boxes(field)
+                side = _BOXES_TRIED if are_boxes or field.name in per_box else _TRIED
+                self[field.name] = _made_up(field, settings.get(field.name, {}), side, are_boxes)
 
 
 _FLOATS = {_core.APL_F16: "f16", _core.APL_BF16: "f32", _core.APL_F32: "f32"}  # bf16 is tried as f32
@@ -242,11 +252,12 @@ def _made_up_shape(field: Field, settings: dict[str, Any]) -> list[int]:
     return [1 if _is_mask(field) else 3, -1, -1] if field.shape == _ALL_VARY else list(field.shape)
 
 
-def _made_up(field: Field, settings: dict[str, Any]) -> Any:
+def _made_up(field: Field, settings: dict[str, Any], many: int, are_boxes: bool) -> Any:
+    """`many`: the length of a side that varies."""
     shape = _made_up_shape(field, settings)
     varies = -1 in shape
-    shape = [(2 if _is_boxes(field) else _TRIED) if side == -1 else side for side in shape]
-    if _is_boxes(field):
+    shape = [many if side == -1 else side for side in shape]
+    if are_boxes:
         values = np.broadcast_to([1, 1, 4, 4], (2, *shape)).astype(numpy_dtype(field.dtype))
     else:
         most = 200 if _is_image(field) and not _is_mask(field) else 2

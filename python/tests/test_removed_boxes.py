@@ -1,0 +1,112 @@
+"""Where a transform in Python removes boxes, what has an element for each box stays in step, or the transform
+is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from apldata import Field, Loader, Writer
+
+LARGE = 900_100_187_793  # an id of COCO's: more than a float32 holds
+RECORDS, SIDES = 24, (48, 64)
+
+
+def make(path: Path, *extra: str) -> Path:
+    """A store of images with 0 to 4 boxes, each of a colour of its own, which the fields of their elements
+    tell: "labels", and those of `extra`."""
+    fields = [
+        Field("image", "u8", (3, *SIDES)), Field("boxes", "f32", (-1, 4), "target"),
+        Field("labels", "i64", (-1,), "target"), *(Field(name, "i64", (-1,), "target") for name in extra),
+    ]  # fmt: skip
+    random = np.random.default_rng(1)
+    with Writer(path, fields, replace=True) as writer:
+        for record in range(RECORDS):
+            image, many = np.zeros((3, *SIDES), np.uint8), record % 5
+            colours = np.arange(1, many + 1) * 50
+            left, top = np.arange(many) * 16 + 2, random.integers(1, 30, many)
+            boxes = np.stack([left, top, left + 12, top + 16], 1).astype(np.float32).reshape(-1, 4)
+            for (x, y, right, bottom), colour in zip(boxes.astype(int), colours, strict=True):
+                image[:, y:bottom, x:right] = colour
+            more = dict.fromkeys(extra, colours)
+            writer.append(image=image, boxes=boxes, labels=colours, **more)
+    return path
+
+
+def removed(db: Any, transforms: Any, *names: str, labels: Any = np.asarray, **options: Any) -> int:
+    """How many boxes are gone; the others have the colour that the fields `names` tell."""
+    left = 0
+    with Loader(db, batch_size=8, shuffle=False, transforms=transforms, **options) as loader:
+        for batch in loader:
+            for row in range(batch.rows):
+                image, boxes = batch["image"][row], batch["boxes"][row]
+                assert boxes.dtype == np.float32 and boxes.shape == (len(boxes), 4)
+                x, y = ((boxes[:, :2] + boxes[:, 2:]) / 2).astype(int).T
+                colours = image[0, y, x]
+                colours = (colours * 255).round() if image.dtype == np.float32 else colours
+                for name in names:
+                    assert labels(batch[name][row]).tolist() == colours.tolist(), (name, row)
+                left += len(boxes)
+    return sum(record % 5 for record in range(RECORDS)) - left
+
+
+# ------------------------------------------------------------------------------------------ Albumentations
+
+
+def crops(*names: str, **more: Any) -> Any:
+    A = pytest.importorskip("albumentations")
+    params = A.BboxParams("pascal_voc", label_fields=list(names), min_visibility=0.6)
+    return A.Compose([A.RandomCrop(40, 40), A.HorizontalFlip()], bbox_params=params, **more)
+
+
+def test_label_fields_of_albumentations(tmp_path: Path) -> None:
+    """There may be any number of them, and of boxes."""
+    db = make(tmp_path / "db", "iscrowd")
+    crop = crops("labels", "iscrowd")
+    assert removed(db, crop, "labels", "iscrowd") > 10
+    assert removed(db, crop, "labels", "iscrowd", boxes="boxes") > 10
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "of"),
+    [
+        ("int64", (-1,), lambda colours: colours + LARGE), ("uint8", (-1,), lambda colours: colours),
+        ("uint16", (-1,), lambda colours: colours), ("float64", (-1,), lambda colours: colours * 1e300),
+        ("int32", (-1, 3), lambda colours: np.stack([colours, colours + 1, colours + 2**24], 1)),
+    ],
+)  # fmt: skip
+def test_labels_come_through_albumentations_as_they_are(
+    tmp_path: Path, dtype: str, shape: tuple[int, ...], of: Any
+) -> None:
+    """Also those that it would round to a float32, and rows of numbers, which it does not take."""
+    fields = [
+        Field("image", "u8", (3, *SIDES)), Field("boxes", "f32", (-1, 4), "target"),
+        Field("kinds", dtype, shape, "target"),
+    ]  # fmt: skip
+    known = {}
+    with Loader(make(tmp_path / "plain"), batch_size=RECORDS, shuffle=False) as loader:
+        batch = next(iter(loader))
+        with Writer(tmp_path / "db", fields) as writer:
+            for image, boxes, labels in zip(batch["image"], batch["boxes"], batch["labels"], strict=True):
+                kinds = of(labels).astype(dtype)
+                known |= {kind.tobytes(): colour for kind, colour in zip(kinds, labels, strict=True)}
+                writer.append(image=image, boxes=boxes, kinds=kinds)
+    back = lambda kinds: np.array([known[kind.tobytes()] for kind in kinds])  # noqa: E731
+    assert removed(tmp_path / "db", crops("kinds"), "kinds", labels=back) > 10
+
+
+@pytest.mark.parametrize("form", ["yolo", "albumentations", "coco"])
+def test_formats_of_albumentations(tmp_path: Path, form: str) -> None:
+    """Those that measure in parts of the sides too."""
+    A = pytest.importorskip("albumentations")
+    fields = [Field("image", "u8", (3, 40, 80)), Field("boxes", "f32", (-1, 4), "target")]
+    box = [40, 20, 20, 10] if form == "coco" else [0.25, 0.25, 0.5, 0.5]
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=np.zeros((3, 40, 80)), boxes=[box])
+    step = A.Compose([A.Resize(20, 40)], bbox_params=A.BboxParams(form, label_fields=[]))
+    with Loader(tmp_path / "db", transforms=step) as loader:
+        boxes = next(iter(loader))["boxes"][0]
+    assert np.allclose(boxes, [[20, 10, 10, 5]] if form == "coco" else [box], atol=1e-3)
