@@ -62,11 +62,11 @@ def _is_sequence(transform: Any) -> bool:
     return known and not altered(transform)
 
 
-def _steps(transform: Any) -> list[Any]:
+def steps_of(transform: Any) -> list[Any]:
     """A transform of torchvision as a list without containers."""
     if not _is_sequence(transform):
         return [transform]
-    return [step for part in _parts(transform) for step in _steps(part)]
+    return [step for part in _parts(transform) for step in steps_of(part)]
 
 
 # ----------------------------------------------------------------------------------------- all of a list
@@ -124,8 +124,9 @@ class _Plan:
         if said and moving and not any(isinstance(one, Follow) for one in self.done):
             follow = Follow(said.masks, said.boxes, said.box_format, field=moving.fields[0])
             self.done.insert(self.done.index(moving) + 1, follow)
-        for one in self.done:
+        for at, one in enumerate(self.done):
             if isinstance(one, SanitizeBoundingBoxes):
+                _check_first(one, self.done[:at])
                 self._complete_sanitize(one, moving)
 
     def _complete_sanitize(self, one: SanitizeBoundingBoxes, moving: Transform | None) -> None:
@@ -220,7 +221,8 @@ class _Plan:
         if library == "torchvision":
             from .torch._torchvision import Torchvision
 
-            wrapped = Torchvision(rest, roles, number, self._label.name if self._label else None)
+            label = self._label.name if self._label else None
+            wrapped = Torchvision(rest, roles, number, label, rows)
         else:
             from ._albumentations import Albumentations
 
@@ -238,10 +240,20 @@ class _Plan:
         return self._wanted is None or field.name in self._wanted
 
 
+def _check_first(one: SanitizeBoundingBoxes, before: list[Any]) -> None:
+    """It is done in C, and so before all that is done in Python."""
+    late = next((function for function in before if isinstance(function, Wrapped)), None)
+    if late is not None:
+        raise InvalidError(
+            f"{shown(one, 200)}: it runs in C, and so before {late!r}, which runs in Python: after that, "
+            "say v2.SanitizeBoundingBoxes() of torchvision"
+        )
+
+
 def _translated(transforms: list[Any], translation: Translation, library: str) -> list[Any]:
     """Gives to C what that can do; what is left."""
     if library == "torchvision":
-        steps = [step for transform in transforms for step in _steps(transform)]
+        steps = [step for transform in transforms for step in steps_of(transform)]
         while steps and translation.take(steps[0]):
             steps.pop(0)
         return steps

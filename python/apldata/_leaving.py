@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ._arguments import shown
@@ -96,7 +96,18 @@ def rows_of(boxes: Field, fields: Iterable[Field]) -> list[Field]:
     ]
 
 
-def labels_of_boxes(transform: Any, fields: Iterable[Field]) -> tuple[str, ...]:
+def _by_getter(names: list[str]) -> str:
+    """As torchvision's SanitizeBoundingBoxes takes them."""
+    found = ", ".join(f"sample[{name!r}]" for name in names)
+    return "labels_getter=lambda sample: " + (found if len(names) == 1 else f"({found})")
+
+
+BY_GETTER, BY_NAME = _by_getter, "labels={!r}".format  # how fields are named to SanitizeBoundingBoxes
+
+
+def labels_of_boxes(
+    transform: Any, fields: Iterable[Field], named: Callable[[list[str]], str] = BY_NAME
+) -> tuple[str, ...]:
     """Of those that may have an element for each box, the field of the labels, by torchvision's rule: the
     first called "labels", or else with "label" in its name. Others are an error: they would no longer fit."""
     names = [field.name for field in fields]
@@ -107,6 +118,6 @@ def labels_of_boxes(transform: Any, fields: Iterable[Field]) -> tuple[str, ...]:
         raise InvalidError(
             f"{shown(transform, 200)}: it would remove boxes{theirs} and "
             f"leave {', '.join(others)} as it is: name all fields that have an element for each box, as in "
-            f"SanitizeBoundingBoxes(labels={[*found[:1], *others]!r}), or say labels={found[:1]!r}"
+            f"SanitizeBoundingBoxes({named([*found[:1], *others])}), or say {named(found[:1])}"
         )
     return tuple(found[:1])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import Field, Loader, Writer
+from apldata import Field, InvalidError, Loader, PerPicture, SanitizeBoundingBoxes, Writer
 
 LARGE = 900_100_187_793  # an id of COCO's: more than a float32 holds
 RECORDS, SIDES = 24, (48, 64)
@@ -110,3 +110,105 @@ def test_formats_of_albumentations(tmp_path: Path, form: str) -> None:
     with Loader(tmp_path / "db", transforms=step) as loader:
         boxes = next(iter(loader))["boxes"][0]
     assert np.allclose(boxes, [[20, 10, 10, 5]] if form == "coco" else [box], atol=1e-3)
+
+
+# -------------------------------------------------------------------------------------------- torchvision
+
+
+def ssd(v2: Any, **sanitize: Any) -> list[Any]:
+    """torchvision's preset for the detector SSD; colours stay, as they tell which box it is."""
+    import torch
+
+    return [
+        v2.RandomPhotometricDistort(p=0), v2.RandomZoomOut(), v2.RandomIoUCrop(), v2.RandomHorizontalFlip(),
+        v2.SanitizeBoundingBoxes(**sanitize), v2.ToDtype(torch.float32, scale=True),
+    ]  # fmt: skip
+
+
+def test_the_preset_of_torchvision(tmp_path: Path) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    db, boxes = make(tmp_path / "db"), {"boxes": "boxes"}
+    steps = ssd(v2)
+    wrapped = PerPicture(v2.Compose(steps), boxes="boxes", box_format="XYXY")
+    assert removed(db, v2.Compose(steps), "labels", **boxes) > 0
+    assert removed(db, steps, "labels", threads=0, **boxes) > 0
+    assert removed(db, wrapped, "labels") > 0
+    some = v2.RandomApply([v2.Compose(steps[:-1])], p=0.9)
+    assert removed(db, some, "labels", **boxes) > 0
+    assert removed(db, v2.Compose(steps), fields=["image", "boxes"], **boxes) > 0  # without any labels
+
+
+def test_all_that_torchvision_is_told_of_follows(tmp_path: Path) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    db, boxes = make(tmp_path / "db", "iscrowd"), {"boxes": "boxes"}
+    with pytest.raises(InvalidError, match="with their labels, and leave iscrowd as it is") as error:
+        Loader(db, transforms=ssd(v2), **boxes)
+    assert "(labels_getter=lambda sample: (sample['labels'], sample['iscrowd'])), or say" in str(error.value)
+    assert str(error.value).endswith("labels_getter=lambda sample: sample['labels']")
+    both = {"labels_getter": lambda sample: (sample["labels"], sample["iscrowd"])}
+    assert removed(db, ssd(v2, **both), "labels", "iscrowd", **boxes) > 0
+    crop = [v2.CenterCrop(24), v2.SanitizeBoundingBoxes(**both)]  # after what runs in C
+    assert removed(db, crop, "labels", "iscrowd", **boxes) > 0
+    removed(db, ssd(v2, labels_getter=lambda sample: sample["labels"]), "labels", **boxes)
+
+
+def test_masks_keep_their_planes(tmp_path: Path) -> None:
+    """As many as there are boxes, which torchvision takes for one of each."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    fields = [
+        Field("image", "u8", (3, 8, 8)), Field("mask", "u8", (1, 8, 8), "target"),
+        Field("boxes", "f32", (-1, 4), "target"), Field("kinds", "u16", (-1, 2), "target"),
+    ]  # fmt: skip
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(
+            image=np.zeros((3, 8, 8)), mask=np.ones((1, 8, 8)), boxes=[[8, 0, 9, 2]], kinds=[[1, 2]]
+        )
+        writer.append(
+            image=np.zeros((3, 8, 8)), mask=np.ones((1, 8, 8)), boxes=[[0, 0, 2, 2]], kinds=[[3, 4]]
+        )
+    getter = {"labels_getter": lambda sample: sample["kinds"]}
+    steps = [v2.RandomPosterize(8, p=0), v2.SanitizeBoundingBoxes(**getter)]
+    options: dict[str, Any] = {"masks": "mask", "boxes": "boxes", "batch_size": 2, "shuffle": False}
+    with Loader(tmp_path / "db", transforms=steps, **options) as loader:
+        batch = next(iter(loader))
+    assert batch["mask"].shape == (2, 1, 8, 8)
+    assert [kinds.tolist() for kinds in batch["kinds"]] == [[], [[3, 4]]]
+    assert batch["kinds"][0].shape == (0, 2) and batch["kinds"][0].dtype == np.uint16
+
+
+def test_ours_is_not_done_before_what_is_listed_first(tmp_path: Path) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    steps = [v2.RandomIoUCrop(), SanitizeBoundingBoxes()]
+    told = r"in C, and so before RandomIoUCrop.*in Python: after that, say v2\.SanitizeBoundingBoxes\(\)"
+    with pytest.raises(InvalidError, match=told):
+        Loader(make(tmp_path / "db"), transforms=steps, boxes="boxes")
+
+
+def test_a_step_of_the_users_removes_no_box_alone(tmp_path: Path) -> None:
+    """It marks them, as RandomIoUCrop does."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    db = make(tmp_path / "db")
+
+    class Without(v2.Transform):  # type: ignore[misc]
+        def __init__(self, mark: bool) -> None:
+            super().__init__()
+            self.mark = mark
+
+        def forward(self, sample: Any) -> Any:
+            boxes = sample["boxes"]
+            small = boxes[:, 0] > 30
+            if self.mark:
+                boxes = boxes.clone()
+                boxes[small] = 0
+            elif small.any():
+                boxes = boxes[~small]
+            return {**sample, "boxes": boxes}
+
+    marked = [Without(mark=True), v2.SanitizeBoundingBoxes()]
+    assert removed(db, marked, "labels", boxes="boxes") > 0
+    for steps in ([Without(mark=False)], [Without(mark=False), *marked]):
+        with pytest.raises(
+            InvalidError, match=r"changed the number of boxes, and left labels.*to 0, and put v2"
+        ):
+            removed(db, steps, "labels", boxes="boxes")
+    assert removed(db, [Without(mark=False)], boxes="boxes", fields=["image", "boxes"]) > 0

@@ -303,7 +303,7 @@ def drawn_in(monkeypatch: pytest.MonkeyPatch, make: Any, name: str) -> tuple[Any
 
     image = torch.arange(3 * 32 * 32, dtype=torch.uint8).reshape(3, 32, 32)
     keyed = Noted()
-    monkeypatch.setattr(_torchvision._here, "keyed", keyed, raising=False)
+    monkeypatch.setattr(_torchvision.here, "keyed", keyed, raising=False)
     found = []
     for seed in range(20):
         keyed.generator.manual_seed(seed)

@@ -6,24 +6,24 @@ where nothing is random and a batch is transformed as its images are."""
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 from torchvision import tv_tensors  # type: ignore[import-untyped, import-not-found, unused-ignore]
 from torchvision.transforms import v2  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from .._albumentations import gathered
 from .._errors import InvalidError
-from .._foreign import Wrapped
+from .._foreign import Wrapped, steps_of
 from .._leaving import parts_of
 from .._records import Keys, in_threads
 from .._roles import Roles, has_channels_last
 from .._translation import altered, name_of
 from ..schema import Field
+from ._keyed import Keyed, here, use_one_thread
+from ._sanitizing import Sanitizing, count, is_sanitizing, refuse_removed
 from ._tensors import from_array
 
 _ALL_AT_ONCE = {
@@ -44,38 +44,6 @@ _FEWEST_PIXELS = 64 * 64  # of an image that is worth more threads than one: bel
 # -------------------------------------------------------------------------------------------- randomness
 
 
-def _with_generator() -> set[Any]:
-    """The functions of torch that draw, and take a generator."""
-    of_torch = (
-        "rand randn randint randperm normal bernoulli multinomial poisson binomial rand_like randn_like "
-    )
-    of_torch += "randint_like _sample_dirichlet _standard_gamma"
-    of_tensors = "uniform_ normal_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_ bernoulli "
-    of_tensors += "multinomial"
-    found = [getattr(torch, name, None) for name in of_torch.split()]
-    return {*found, *(getattr(torch.Tensor, name, None) for name in of_tensors.split())} - {None}
-
-
-class Keyed(TorchFunctionMode):
-    """On the thread that enters it, torch draws from `generator` instead of its global state, which other
-    threads use."""
-
-    _drawing = _with_generator()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.generator = torch.Generator()
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if func in self._drawing and kwargs.get("generator") is None:
-            kwargs = {**kwargs, "generator": self.generator}
-        return func(*args, **kwargs)
-
-
-_here = threading.local()  # `keyed`: the mode of this thread
-
-
 def _draws_first(step: Any) -> Any:
     """A copy of a step of v2 that enters this thread's mode where it draws, and only there: the mode makes
     each operation of torch's dearer. None: it may draw anywhere."""
@@ -87,7 +55,7 @@ def _draws_first(step: Any) -> Any:
     quick, inner = copy.copy(step), step.make_params
 
     def make_params(inputs: Any) -> Any:
-        with _here.keyed:
+        with here.keyed:
             return inner(inputs)
 
     quick.make_params = make_params
@@ -98,27 +66,16 @@ class _Drawing:
     """A step that may draw anywhere, within this thread's mode."""
 
     def __init__(self, step: Any) -> None:
-        self._step = step
+        self.inner = step
 
     def __call__(self, sample: Any) -> Any:
-        with _here.keyed:
-            return _applied(self._step, sample)
+        with here.keyed:
+            return _applied(self.inner, sample)
 
 
 def _keyed_step(step: Any) -> Any:
     """A step, entering this thread's mode by itself."""
-    return _draws_first(step) or _Drawing(step)
-
-
-def _use_one_thread() -> None:
-    """Makes torch's operations on this thread run on it alone. torch also takes the number for all threads
-    that are yet to begin: another one sets that back."""
-    before = torch.get_num_threads()
-    if before > 1:
-        torch.set_num_threads(1)
-        restorer = threading.Thread(target=torch.set_num_threads, args=(before,))
-        restorer.start()
-        restorer.join()
+    return step if isinstance(step, Sanitizing) else _draws_first(step) or _Drawing(step)
 
 
 # -------------------------------------------------------------------------------------------------- steps
@@ -180,16 +137,24 @@ class Torchvision(Wrapped):
 
     Args:
         label: the field of the labels, for MixUp and CutMix.
+        rows: the fields that may have an element for each box.
     """
 
-    def __init__(self, transforms: list[Any], roles: Roles, number: int, label: str | None) -> None:
+    def __init__(
+        self, transforms: list[Any], roles: Roles, number: int, label: str | None, rows: list[Field]
+    ) -> None:
         super().__init__(transforms, roles, number)
+        if roles.boxes is not None:  # each step by itself, as they differ in what they are given
+            transforms = [step for transform in transforms for step in steps_of(transform)]
         self._steps = [_of_v2(step) for step in transforms]
         self._label = label
         dtypes = (getattr(part, "dtype", None) for step in self._steps for part in parts_of(step))
         self._retyped = any(isinstance(dtype, dict) for dtype in dtypes)  # may masks get another type?
         self._alone = not roles.masks and roles.boxes is None and len(roles.images) == 1
         self._check()
+        self._rows = [field.name for field in rows]
+        self._steps = [Sanitizing(one, roles, rows) if is_sanitizing(one) else one for one in self._steps]
+        self._given = self._rows if any(isinstance(one, Sanitizing) for one in self._steps) else []
 
     def _check(self) -> None:
         roles = self.roles
@@ -255,10 +220,23 @@ class Torchvision(Wrapped):
         return {name: _plain(sample[name]) for name in names}
 
     def _run(self, steps: list[Any], values: dict[str, Any]) -> dict[str, torch.Tensor]:
-        sample = self._sample(values)
+        rows = {name: values[name] for name in self._given}
+        sample = self._sample({name: value for name, value in values.items() if name not in rows})
         for step in steps:
-            sample = _applied(step, sample)
-        return self._values(sample)
+            sample, rows = self._step(step, sample, rows)
+        return self._values(sample) | rows
+
+    def _step(self, step: Any, sample: Any, rows: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if isinstance(step, Sanitizing):
+            with here.keyed:
+                return step(sample, rows)
+        if not self._rows or self.roles.boxes is None:
+            return _applied(step, sample), rows
+        boxes = self.roles.boxes.name
+        before, made = count(sample, boxes), _applied(step, sample)
+        if count(made, boxes) != before:
+            refuse_removed(getattr(step, "inner", step), boxes, self._rows)
+        return made, rows
 
     # ------------------------------------------------------------------------------------------ a batch
 
@@ -275,15 +253,18 @@ class Torchvision(Wrapped):
         return parts
 
     def __call__(self, batch: Any) -> None:
-        fields = self.roles.all
+        fields, boxes = self.roles.all, self.roles.boxes
         columns = {field.name: self._column(field, batch[field.name]) for field in fields}
+        columns |= {name: _tensors(batch[name]) for name in self._given}
         rows = len(columns[fields[0].name])
         keys = Keys(self.seed, self.number, batch, rows)
         with torch.no_grad():
             for how, steps in self._parts() if rows else ():
                 columns = how(steps, columns, keys, batch)
+        uneven = {*self._given, *([boxes.name] if boxes else [])}
         for name, values in columns.items():
-            batch[name] = self._array(name, values)
+            listed = name in uneven and isinstance(batch[name], list)
+            batch[name] = [value.numpy() for value in values] if listed else self._array(name, values)
 
     def _column(self, field: Field, values: Any) -> Any:
         """The values of all rows as a tensor, with channels first; as a list where their shapes differ."""
@@ -320,8 +301,8 @@ class Torchvision(Wrapped):
         steps = [_keyed_step(step) for step in steps]
 
         def work(start: int, stop: int, slot: int) -> None:
-            _use_one_thread()
-            _here.keyed = keyed = Keyed()
+            use_one_thread()
+            here.keyed = keyed = Keyed()
             with torch.no_grad():
                 for row in range(start, stop):
                     self._check_wanted()
@@ -351,6 +332,11 @@ class Torchvision(Wrapped):
                 images, labels = step(images, labels)
         batch[name] = labels.numpy()
         return {**columns, self.roles.images[0].name: images}
+
+
+def _tensors(values: Any) -> Any:
+    """The values of all rows, as they are stored."""
+    return [from_array(value) for value in values] if isinstance(values, list) else from_array(values)
 
 
 def _channels_last(values: Any) -> Any:
