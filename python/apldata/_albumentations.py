@@ -55,6 +55,7 @@ class Albumentations(Wrapped):
         self._lock = threading.Lock()  # of the copies, which two iterators may want
         self._keys = self._targets()
         self._format = ""  # of the boxes
+        self._told: list[Any] = []  # the label_fields of each pipeline
         self._labels = self._label_fields()
 
     def _targets(self) -> dict[str, str]:
@@ -90,7 +91,25 @@ class Albumentations(Wrapped):
                 f"bbox_params, or leave {name} out of fields"
             )
         self._format = processors[0].params.format
+        self._told = [one.params.label_fields for one in processors]
         return list(dict.fromkeys(name for one in processors for name in one.params.label_fields or ()))
+
+    def check_rows(self, rows: list[Field], said: bool) -> None:
+        """Refuses to remove boxes and to leave what may have an element for each. `said`: the user says which
+        fields it is for, and so may leave others by saying which go with the boxes."""
+        boxes, told = self.roles.boxes, [fields or () for fields in self._told]
+        left = [f.name for f in rows if any(f.name not in fields for fields in told)]
+        if boxes is None or not left or (said and None not in self._told):
+            return
+        named = [name for name in self._labels if name not in left]
+        other = f"label_fields={named!r}"
+        if not said:
+            other = f"PerPicture(A.Compose(...), boxes={boxes.name!r}) with {other}"
+        raise InvalidError(
+            f"{self!r}: it may remove boxes, and leave {', '.join(left)} as it is: name all fields that have "
+            f"an element for each box, as in A.BboxParams({self._format!r}, "
+            f"label_fields={[*named, *left]!r}), or say {other}"
+        )
 
     def _prepare(self, batch: Trial) -> None:
         if self.roles.boxes is not None and self._format in ("albumentations", "yolo"):  # parts of the sides

@@ -14,7 +14,7 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._leaving import first_moving, labels_of_boxes, left_behind, refuse, rows_of
+from ._leaving import check_getters, first_moving, labels_of_boxes, left_behind, refuse, rows_of
 from ._roles import (
     NOTHING_SAID,
     Declared,
@@ -137,20 +137,23 @@ class _Plan:
         if moving is None:
             raise InvalidError(f"{shown(one, 200)}: no transform moves the images, and so none their boxes")
         if one.labels is None:
-            rows = self._rows(self._said.boxes, self._said.masks)
+            masks = tuple(self._schema[name] for name in self._said.masks)
+            rows = self._rows(Roles((), masks, self._schema[self._said.boxes]))
             object.__setattr__(one, "labels", labels_of_boxes(one, rows))
 
-    def _rows(self, boxes: str, others: Iterable[str]) -> list[Field]:
-        """The fields that may have an element for each box. `others`: which have not."""
-        known = {boxes, *others}
-        wanted = (field for field in self._schema if self._wants(field) and field.name not in known)
-        return rows_of(self._schema[boxes], wanted)
+    def _rows(self, roles: Roles) -> list[Field]:
+        """The fields that may have an element for each box, and have no other role."""
+        wanted = (field for field in self._schema if self._wants(field) and field not in roles.all)
+        return [] if roles.boxes is None else rows_of(roles.boxes, wanted)
 
     def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
         """Some of another library, one after the other."""
+        said = roles is not None
         if roles is None:
             roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
             self._check_left(transforms, roles)
+        if library == "torchvision":
+            check_getters(transforms, self._rows(roles))
         settings = self._settings()
         for field in roles.all:
             if settings.get(field.name, {}).get("layout") == _core.APL_NHWC:
@@ -171,7 +174,7 @@ class _Plan:
             rest = transforms
         added = [field.name for field in roles.images if len(field.shape) == 2]
         if rest:
-            self._wrap(rest, library, roles)
+            self._wrap(rest, library, roles, said)
         elif library == "torchvision" and added:
             self.done.append(AddChannel(added))
 
@@ -213,10 +216,10 @@ class _Plan:
                     f"bilinear and antialiased{'; of this one, ' if why else ''}{why}"
                 )
 
-    def _wrap(self, rest: list[Any], library: str, roles: Roles) -> None:
+    def _wrap(self, rest: list[Any], library: str, roles: Roles, said: bool) -> None:
+        """`said`: the roles are those that the user names."""
         number = sum(isinstance(one, Wrapped) for one in self.done)
-        boxes, moved = roles.boxes, [field.name for field in roles.all]
-        rows = self._rows(boxes.name, moved) if boxes else []
+        boxes, rows = roles.boxes, self._rows(roles)
         wrapped: Wrapped
         if library == "torchvision":
             from .torch._torchvision import Torchvision
@@ -227,6 +230,7 @@ class _Plan:
             from ._albumentations import Albumentations
 
             wrapped = Albumentations(rest, roles, number)
+            wrapped.check_rows(rows, said)
         wrapped.try_out(Trial(self._schema, self._wanted, self._settings(), boxes, rows), self.done)
         self.done.append(wrapped)
 

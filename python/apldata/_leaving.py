@@ -112,12 +112,25 @@ def labels_of_boxes(
     first called "labels", or else with "label" in its name. Others are an error: they would no longer fit."""
     names = [field.name for field in fields]
     found = [name for name in names if name.lower() == "labels"] + [n for n in names if "label" in n.lower()]
-    others = [name for name in names if name not in found[:1]]
+    _check_all_named(transform, found[:1], names, named)
+    return tuple(found[:1])
+
+
+def _check_all_named(
+    transform: Any, found: list[str], names: list[str], named: Callable[[list[str]], str]
+) -> None:
+    others = [name for name in names if name not in found]
     if others:
         theirs = f", with their {found[0]}," if found else ""
         raise InvalidError(
             f"{shown(transform, 200)}: it would remove boxes{theirs} and "
             f"leave {', '.join(others)} as it is: name all fields that have an element for each box, as in "
-            f"SanitizeBoundingBoxes({named([*found[:1], *others])}), or say {named(found[:1])}"
+            f"SanitizeBoundingBoxes({named([*found, *others])}), or say {named(found)}"
         )
-    return tuple(found[:1])
+
+
+def check_getters(transforms: Iterable[Any], rows: list[Field]) -> None:
+    """Refuses a SanitizeBoundingBoxes of torchvision that is told of no labels, where there may be some."""
+    for part in (part for transform in transforms for part in parts_of(transform)):
+        if type(part).__name__ == "SanitizeBoundingBoxes" and getattr(part, "labels_getter", "") is None:
+            _check_all_named(part, [], [field.name for field in rows], BY_GETTER)

@@ -112,6 +112,43 @@ def test_formats_of_albumentations(tmp_path: Path, form: str) -> None:
     assert np.allclose(boxes, [[20, 10, 10, 5]] if form == "coco" else [box], atol=1e-3)
 
 
+def test_albumentations_leaves_no_labels(tmp_path: Path) -> None:
+    """What it is not told of would no longer fit the boxes; the advice works."""
+    A = pytest.importorskip("albumentations")
+    db = make(tmp_path / "db", "iscrowd")
+    silent = A.Compose([A.RandomCrop(40, 40)], bbox_params=A.BboxParams("pascal_voc"))
+    told = (
+        r"leave labels, iscrowd as it is: .*\('pascal_voc', label_fields=\['labels', 'iscrowd'\]\), or say "
+    )
+    for options in ({}, {"boxes": "boxes"}):
+        with pytest.raises(InvalidError, match=told + r"PerPicture.*boxes='boxes'\) with label_fields=\[\]"):
+            Loader(db, transforms=silent, **options)
+        with pytest.raises(InvalidError, match=r"leave iscrowd as.*boxes='boxes'\) with label_fields=\['lab"):
+            Loader(db, transforms=crops("labels"), **options)
+        both = [crops("labels", "iscrowd"), crops("labels")]
+        with pytest.raises(InvalidError, match=r"leave iscrowd as it is"):
+            Loader(db, transforms=both, **options)
+    with pytest.raises(InvalidError, match=told + r"label_fields=\[\]$"):
+        Loader(db, transforms=PerPicture(silent, boxes="boxes"))
+    assert removed(db, PerPicture(crops("labels"), boxes="boxes"), "labels") > 10
+    assert removed(db, PerPicture(crops(), boxes="boxes")) > 10
+    assert removed(db, silent, fields=["image", "boxes"]) > 10
+
+
+def test_albumentations_leaves_no_labels_of_a_fixed_number(tmp_path: Path) -> None:
+    A = pytest.importorskip("albumentations")
+    fields = [
+        Field("image", "u8", (3, *SIDES)), Field("boxes", "f32", (2, 4), "target"),
+        Field("kinds", "i64", (2,), "target"), Field("size", "i64", (3,), "target"),
+    ]  # fmt: skip
+    with Writer(tmp_path / "db", fields) as writer:
+        boxes = [[0, 0, 9, 9], [40, 9, 50, 19]]
+        writer.append(image=np.zeros((3, *SIDES)), boxes=boxes, kinds=[1, 2], size=[1, 2, 3])
+    step = A.Compose([A.RandomCrop(40, 40)], bbox_params=A.BboxParams("pascal_voc"))
+    with pytest.raises(InvalidError, match="leave kinds as it is"):
+        Loader(tmp_path / "db", transforms=step)
+
+
 # -------------------------------------------------------------------------------------------- torchvision
 
 
@@ -150,6 +187,24 @@ def test_all_that_torchvision_is_told_of_follows(tmp_path: Path) -> None:
     crop = [v2.CenterCrop(24), v2.SanitizeBoundingBoxes(**both)]  # after what runs in C
     assert removed(db, crop, "labels", "iscrowd", **boxes) > 0
     removed(db, ssd(v2, labels_getter=lambda sample: sample["labels"]), "labels", **boxes)
+
+
+def test_torchvision_leaves_no_labels(tmp_path: Path) -> None:
+    """In C or in Python, told that there are none where there may be some; the advice works."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    db, boxes = make(tmp_path / "db"), {"boxes": "boxes"}
+    none, crop = v2.SanitizeBoundingBoxes(labels_getter=None), v2.CenterCrop(24)
+    in_python = [v2.RandomIoUCrop(), v2.Resize((64, 64)), none]
+    apart = PerPicture(v2.Compose(in_python), boxes="boxes", box_format="XYXY")
+    for steps in (in_python, v2.Compose(in_python), [crop, none], v2.RandomApply([crop, none])):
+        with pytest.raises(InvalidError, match=r"leave labels as it is: .* or say labels_getter=.*: \(\)$"):
+            Loader(db, transforms=steps, **boxes)
+    with pytest.raises(InvalidError, match=r"\(labels_getter=lambda sample: sample\['labels'\]\), or say"):
+        Loader(db, transforms=apart)
+    assert removed(db, [crop, none], fields=["image", "boxes"], **boxes) > 0
+    for getter, names in ((lambda sample: sample["labels"], ["labels"]), (lambda sample: (), [])):
+        told = v2.SanitizeBoundingBoxes(labels_getter=getter)
+        assert removed(db, [crop, told], *names, **boxes) > 0
 
 
 def test_masks_keep_their_planes(tmp_path: Path) -> None:
