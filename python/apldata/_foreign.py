@@ -229,10 +229,16 @@ class _Plan:
         else:
             from ._albumentations import Albumentations
 
+            self._check_no_bfloat16(rest[0], roles)
             wrapped = Albumentations(rest, roles, number)
             wrapped.check_rows(rows, said)
         wrapped.try_out(Trial(self._schema, self._wanted, self._settings(), boxes, rows), self.done)
         self.done.append(wrapped)
+
+    def _check_no_bfloat16(self, step: Any, roles: Roles) -> None:
+        settings = self._settings()
+        if any(settings.get(field.name, {}).get("dtype") == _core.APL_BF16 for field in roles.images):
+            raise InvalidError(f"{shown(step)}: Albumentations takes no bfloat16: say ToFloat32() before it")
 
     @property
     def _label(self) -> Field | None:
@@ -330,8 +336,10 @@ class AddChannel:
         self._names = names
 
     def __call__(self, batch: Any) -> None:
+        from .torch._tensors import held  # torchvision is there, and so is torch
+
         for name in self._names:
-            batch[name] = batch[name][:, None]
+            batch[name] = held(batch, name)[:, None]
 
 
 def resolved(

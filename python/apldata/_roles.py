@@ -224,14 +224,18 @@ class Trial(dict[str, Any]):
     ) -> None:
         self.ids = np.arange(2, dtype=np.uint64)
         per_box = {field.name for field in rows}
+        self.bfloat16: list[str] = []  # fields that are that, and f32 here, as NumPy may not know it
         for field in schema:
             if field.dtype != "utf8" and (wanted is None or field.name in set(wanted)):
                 are_boxes = field == boxes or _is_boxes(field)
                 side = _BOXES_TRIED if are_boxes or field.name in per_box else _TRIED
-                self[field.name] = _made_up(field, settings.get(field.name, {}), side, are_boxes)
+                done = settings.get(field.name, {})
+                self[field.name] = _made_up(field, done, side, are_boxes)
+                if field.dtype == "bf16" or done.get("dtype") == _core.APL_BF16:
+                    self.bfloat16.append(field.name)
 
 
-_FLOATS = {_core.APL_F16: "f16", _core.APL_BF16: "f32", _core.APL_F32: "f32"}  # bf16 is tried as f32
+_FLOATS = {_core.APL_F16: "f16", _core.APL_BF16: "f32", _core.APL_F32: "f32"}
 
 
 def _float_of(settings: dict[str, Any]) -> str | None:
@@ -254,15 +258,15 @@ def _made_up_shape(field: Field, settings: dict[str, Any]) -> list[int]:
 
 def _made_up(field: Field, settings: dict[str, Any], many: int, are_boxes: bool) -> Any:
     """`many`: the length of a side that varies."""
-    shape = _made_up_shape(field, settings)
+    shape, dtype = _made_up_shape(field, settings), numpy_dtype(field.dtype.replace("bf16", "f32"))
     varies = -1 in shape
     shape = [many if side == -1 else side for side in shape]
     if are_boxes:
-        values = np.broadcast_to([1, 1, 4, 4], (2, *shape)).astype(numpy_dtype(field.dtype))
+        values = np.broadcast_to([1, 1, 4, 4], (2, *shape)).astype(dtype)
     else:
         most = 200 if _is_image(field) and not _is_mask(field) else 2
         values = (np.arange(2 * int(np.prod(shape))) * 7 % most).reshape(2, *shape)
-        values = values.astype(numpy_dtype(field.dtype))
+        values = values.astype(dtype)
         made = _float_of(settings)
         if made is not None:
             values = (values / 255).astype(numpy_dtype(made))

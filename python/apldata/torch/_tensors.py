@@ -126,6 +126,14 @@ def lend(view: View) -> torch.Tensor:
     return tensor
 
 
+def held(batch: Any, name: str) -> Any:
+    """What a batch has of a field, as arrays; as tensors if it is bfloat16 and NumPy does not know that."""
+    try:
+        return batch[name]
+    except TypeError:  # then no function has put another value there
+        return _from_view(batch.column(name), lend)
+
+
 def to_int64(whole: torch.Tensor) -> torch.Tensor:
     """Integers as int64: a copy, unless they are that."""
     return whole.to(torch.int64)
@@ -195,10 +203,7 @@ class Converter:
 
     def _found(self, batch: Batch, name: str) -> Any:
         if self._changed:
-            try:
-                return _from_value(batch[name])
-            except TypeError:  # bfloat16, unknown to NumPy here: then no function has put another value there
-                pass
+            return _from_value(held(batch, name))
         view = batch.column(name)
         copied = name in self._targets and view.dtype in _INTEGERS
         return _from_view(view, lend if copied else self._lend)

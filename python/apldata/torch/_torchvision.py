@@ -19,12 +19,12 @@ from .._errors import InvalidError
 from .._foreign import Wrapped, steps_of
 from .._leaving import parts_of
 from .._records import Keys, in_threads
-from .._roles import Roles, has_channels_last
+from .._roles import Roles, Trial, has_channels_last
 from .._translation import altered, name_of
 from ..schema import Field
 from ._keyed import Keyed, here, use_one_thread
 from ._sanitizing import Sanitizing, count, is_sanitizing, refuse_removed
-from ._tensors import from_array
+from ._tensors import from_array, held
 
 _ALL_AT_ONCE = {
     "CenterCrop", "ConvertImageDtype", "Grayscale", "Identity", "Normalize", "PILToTensor", "Pad", "RGB",
@@ -197,6 +197,11 @@ class Torchvision(Wrapped):
             return "; images come as tensors: put v2.ToPILImage() in front of what wants PIL's"
         return ""
 
+    def _prepare(self, batch: Trial) -> None:
+        for name in batch.bfloat16:
+            made = _tensors(batch[name])
+            batch[name] = [one.bfloat16() for one in made] if isinstance(made, list) else made.bfloat16()
+
     # ---------------------------------------------------------------------------------------- one sample
 
     def _wrap(self, field: Field, value: torch.Tensor, canvas: tuple[int, int]) -> torch.Tensor:
@@ -254,17 +259,17 @@ class Torchvision(Wrapped):
 
     def __call__(self, batch: Any) -> None:
         fields, boxes = self.roles.all, self.roles.boxes
-        columns = {field.name: self._column(field, batch[field.name]) for field in fields}
-        columns |= {name: _tensors(batch[name]) for name in self._given}
+        columns = {field.name: self._column(field, held(batch, field.name)) for field in fields}
+        columns |= {name: _tensors(held(batch, name)) for name in self._given}
+        uneven = (*self._given, *([boxes.name] if boxes else []))
+        listed = {name for name in uneven if isinstance(columns[name], list)}
         rows = len(columns[fields[0].name])
         keys = Keys(self.seed, self.number, batch, rows)
         with torch.no_grad():
             for how, steps in self._parts() if rows else ():
                 columns = how(steps, columns, keys, batch)
-        uneven = {*self._given, *([boxes.name] if boxes else [])}
         for name, values in columns.items():
-            listed = name in uneven and isinstance(batch[name], list)
-            batch[name] = [value.numpy() for value in values] if listed else self._array(name, values)
+            batch[name] = list(map(_array, values)) if name in listed else self._array(name, values)
 
     def _column(self, field: Field, values: Any) -> Any:
         """The values of all rows as a tensor, with channels first; as a list where their shapes differ."""
@@ -285,6 +290,8 @@ class Torchvision(Wrapped):
                 values = _channels_last(values)
             if field.name == name and not self._retyped:
                 values = _narrowed(values, field.dtype)
+        if isinstance(values, list) and values and values[0].dtype == torch.bfloat16:
+            return values
         if isinstance(values, list):
             return gathered([value.numpy() for value in values], self._made, name)
         if values.dtype == torch.bfloat16:
@@ -336,7 +343,13 @@ class Torchvision(Wrapped):
 
 def _tensors(values: Any) -> Any:
     """The values of all rows, as they are stored."""
-    return [from_array(value) for value in values] if isinstance(values, list) else from_array(values)
+    if isinstance(values, list):
+        return [_tensors(value) for value in values]
+    return from_array(values) if isinstance(values, np.ndarray) else values
+
+
+def _array(value: torch.Tensor) -> Any:
+    return value if value.dtype == torch.bfloat16 else value.numpy()
 
 
 def _channels_last(values: Any) -> Any:
