@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-# A feed makes loaders when it is asked to, and so names their type; a sampler belongs to a loader.
-KNOWN = {("torch._feed", "torch._loader"), ("torch._sampler", "torch._loader")}
+# A sampler belongs to a loader.
+KNOWN = {("torch._sampler", "torch._loader")}
 
 
 def symbols(files: Iterable[Path]) -> Iterator[tuple[str, str, str]]:

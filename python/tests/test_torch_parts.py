@@ -15,7 +15,7 @@ import pytest
 from torch_tools import flat, same, torch
 
 import apldata
-from apldata import Normalize, RandomCrop, RandomFlip, Sampling
+from apldata import CutMix, MixUp, Normalize, RandomChoice, RandomCrop, RandomFlip, Sampling
 
 apltorch = pytest.importorskip("apldata.torch")
 DataLoader, Dataset = apltorch.DataLoader, apltorch.Dataset
@@ -165,6 +165,20 @@ def test_built_anew_for_a_rank(store_path: str, world: int) -> None:
         assert (loader.sampler.num_replicas, loader.sampler.rank) == (world, rank)
         assert same(flat(rebuilt(loader, num_workers=0, persistent_workers=False, prefetch_factor=None)),
                     flat(DataLoader(store_path, 64, True, **options)))  # fmt: skip
+
+
+@pytest.mark.parametrize("mixing", [CutMix(), RandomChoice([MixUp(0.2), CutMix()])], ids=["CutMix", "choice"])
+@pytest.mark.parametrize(("world", "workers"), [(1, 0), (1, 2), (2, 0), (2, 2)])
+def test_built_anew_with_mixing(store_path: str, mixing: Any, world: int, workers: int) -> None:
+    """What is drawn for a batch does not depend on who makes it."""
+    options: dict[str, Any] = {"world": world, "transforms": [RandomFlip(), Normalize(), mixing]}
+    for rank in range(world):
+        expected = flat(DataLoader(store_path, 64, True, rank=rank, **options))
+        loader = DataLoader(store_path, 64, True, rank=rank, num_workers=workers, **options)
+        tool = rebuilt(loader)
+        assert [len(rows) for rows in loader.batch_sampler] == [len(images) for images, _ in expected]
+        loader.sampler.set_epoch(0)
+        assert same(flat(tool), expected)
 
 
 def test_built_anew_in_another_order(store_path: str) -> None:

@@ -9,7 +9,7 @@ import pickle
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,12 +19,9 @@ from .._errors import InvalidError
 from .._interrupts import interrupt_later
 from .._store import Store
 from ._collate import Samples
-
-if TYPE_CHECKING:
-    from ._loader import DataLoader
+from ._cursor import STRIDE, Cursor, in_whole_step
 
 _CHUNK = 1 << 20  # deliveries that are passed over at a time
-_STRIDE = 1 << 10  # batches between two that one reader is asked for, at most
 
 
 class Row(int):
@@ -77,7 +74,7 @@ class Feed:
 
     def _forget(self) -> None:
         self._pid = os.getpid()
-        self._cursor: _Cursor | None = None
+        self._cursor: Cursor | None = None
         self._found: dict[int, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -108,9 +105,10 @@ class Feed:
 
     def _reader(self, **options: Any) -> _core.Reader:
         """A reader of ids, which decodes nothing."""
-        quick = {
+        quick: dict[str, Any] = {
             "fields": [],
             "transforms": [],
+            "blend": None,
             "threads": _core.APL_NO_THREADS,
             "loaders": 0,
             "consumers": 0,
@@ -209,24 +207,51 @@ class Feed:
 
     def _run(self, epoch: int, first: int, count: int) -> Any:
         """Deliveries that follow each other."""
-        cursor = self._cursor
+        cursor, size = self._cursor, self.options["batch_size"]
+        if cursor is not None and self._mixes:
+            cursor.pass_over(epoch, first)
         if cursor is not None and cursor.is_at(epoch, first, count):
             return cursor.take()
-        size, stride = self.options["batch_size"], self._stride(cursor, epoch, first)
-        if count != size or first % size or not _in_whole_step(first, size * stride, self.records):
-            return self._part(epoch, first, count)
+        stride = self.world if self._mixes else self._stride(cursor, epoch, first)
+        if count != size or first % size or not in_whole_step(first, size * stride, self.records):
+            return self._last(epoch, first, count) or self._part(epoch, first, count)
         self.close()
-        self._cursor = _Cursor(self, epoch, first, count, stride)
+        number, threads = first // size, {"num_workers": 0} if torch.utils.data.get_worker_info() else {}
+        loader = self.open(epoch, number // stride * stride * size, size, number % stride, stride, **threads)
+        self._cursor = Cursor(loader, epoch, first, size, stride, self.records)
         return self._cursor.take()
 
-    def _stride(self, cursor: _Cursor | None, epoch: int, first: int) -> int:
+    def _stride(self, cursor: Cursor | None, epoch: int, first: int) -> int:
         """By how many batches the next request is likely to be further on."""
         if cursor is not None and cursor.epoch == epoch and cursor.last is not None:
             ahead = (first - cursor.last) // self.options["batch_size"]
-            if 1 <= ahead <= _STRIDE:
+            if 1 <= ahead <= STRIDE:
                 return ahead
         worker = torch.utils.data.get_worker_info()
         return self.world * (worker.num_workers if worker else 1)
+
+    @property
+    def _mixes(self) -> bool:
+        """Does C mix the images of a batch? What it draws depends on the rank, which so must be the
+        loader's."""
+        return self.options["blend"] is not None
+
+    def _last(self, epoch: int, first: int, count: int) -> Any:
+        """The rank's share of the last step of an epoch, where it must be made for the rank; None: these are
+        other deliveries."""
+        size = self.options["batch_size"]
+        start = first // (size * self.world) * size * self.world
+        if not self._mixes or in_whole_step(first, size * self.world, self.records):
+            return None
+        loader = self.open(epoch, start, size, self.rank, self.world, num_workers=0)
+        try:
+            reader = self._reader(first_epoch=epoch, state=self._state(epoch, start))
+            batch = reader.next()
+            reader.close()
+            there = batch is not None and (batch.position, batch.rows) == (first, count)
+            return next(iter(loader)) if there else None
+        finally:
+            loader.close()
 
     def _part(self, epoch: int, first: int, count: int) -> Any:
         """Deliveries somewhere in an epoch."""
@@ -257,46 +282,6 @@ class Feed:
                 self.close()
         except KeyboardInterrupt:
             interrupt_later()
-
-
-class _Cursor:
-    """A loader whose batches are those that are asked for, as long as they come at a steady stride.
-
-    Args:
-        stride: batches from one to the next.
-    """
-
-    def __init__(self, feed: Feed, epoch: int, first: int, size: int, stride: int) -> None:
-        self.epoch, self.last, self._size, self._stride = epoch, None, size, stride
-        number = first // size
-        start = number // stride * stride * size
-        threads = {"num_workers": 0} if torch.utils.data.get_worker_info() else {}
-        self._loader: DataLoader = feed.open(epoch, start, size, number % stride, stride, **threads)
-        self._batches = iter(self._loader)
-        self._next = first
-        self._records = feed.records
-
-    last: int | None  # that was asked for
-
-    def is_at(self, epoch: int, first: int, count: int) -> bool:
-        """Is that what it hands out next?"""
-        if (epoch, first, count) != (self.epoch, self._next, self._size):
-            return False
-        return _in_whole_step(first, self._size * self._stride, self._records)
-
-    def take(self) -> Any:
-        self.last = self._next
-        self._next += self._size * self._stride
-        return next(self._batches)
-
-    def close(self) -> None:
-        self._loader.close()
-
-
-def _in_whole_step(position: int, step: int, records: int) -> bool:
-    """Is the step of all ranks, of `step` rows, complete? The last one of an epoch, if it is not, is shared
-    otherwise."""
-    return (position // step + 1) * step <= records
 
 
 def _runs(rows: list[Row]) -> Iterator[tuple[int, int, int]]:

@@ -1,0 +1,56 @@
+"""Cursor: a loader for those who ask for batches one after another."""
+
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
+from __future__ import annotations
+
+from typing import Any
+
+STRIDE = 1 << 10  # batches between two that one reader is asked for, at most
+
+
+class Cursor:
+    """A loader whose batches are those that are asked for, as long as they come at a steady stride.
+
+    Args:
+        loader: begins with the batch at `first`.
+        size: rows of a batch.
+        stride: batches from one to the next.
+        records: that an epoch has.
+    """
+
+    def __init__(self, loader: Any, epoch: int, first: int, size: int, stride: int, records: int) -> None:
+        self.epoch, self.last, self._size, self._stride = epoch, None, size, stride
+        self._loader, self._batches = loader, iter(loader)
+        self._next, self._records = first, records
+
+    last: int | None  # that was asked for
+
+    def is_at(self, epoch: int, first: int, count: int) -> bool:
+        """Is that what it hands out next?"""
+        if (epoch, first, count) != (self.epoch, self._next, self._size):
+            return False
+        return in_whole_step(first, self._size * self._stride, self._records)
+
+    def pass_over(self, epoch: int, first: int) -> None:
+        """Goes on to a batch that is not far ahead, which may be any of this process's share."""
+        step = self._size * self._stride
+        ahead = (first - self._next) // step if epoch == self.epoch else 0
+        if 0 < ahead <= STRIDE and first % step == self._next % step:
+            for _ in range(ahead):
+                next(self._batches, None)
+            self._next = first
+
+    def take(self) -> Any:
+        self.last = self._next
+        self._next += self._size * self._stride
+        return next(self._batches)
+
+    def close(self) -> None:
+        self._loader.close()
+
+
+def in_whole_step(position: int, step: int, records: int) -> bool:
+    """Is the step of all ranks, of `step` rows, complete? The last one of an epoch, if it is not, is shared
+    otherwise."""
+    return (position // step + 1) * step <= records
