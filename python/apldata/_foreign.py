@@ -195,7 +195,7 @@ class _Plan:
             others.append(roles.boxes)  # which follow in C alone, if they are named
         if others:
             boxes = roles.boxes.name if roles.boxes else None
-            moved = Declared(tuple(field.name for field in roles.masks), boxes)
+            moved = replace(self._said, masks=tuple(field.name for field in roles.masks), boxes=boxes)
             refuse(step, roles.images[0], others, moved, own=False)
 
     def _following(self, roles: Roles) -> Roles:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from ._arguments import shown
 from ._errors import InvalidError
-from ._roles import Declared, can_follow_as_boxes, is_follower, looks_like_boxes
+from ._roles import Declared, can_follow_as_boxes, is_follower, looks_like_boxes, looks_like_keypoints
 from .schema import Field
 
 _MOVES = (
@@ -41,6 +41,7 @@ def _may_move(field: Field, image: Field) -> bool:
         field.is_picture
         or field.is_photo
         or is_follower(field, image)
+        or looks_like_keypoints(field)
         or (len(field.shape) in (2, 3) and -1 not in field.shape and field.shape[-2:] == image.shape[-2:])
     )
 
@@ -61,6 +62,10 @@ def refuse(transform: Any, image: Field, others: list[Field], said: Declared, ow
     Args:
         own: it is a transform of ours, which has an argument `field`.
     """
+    points = [field for field in others if looks_like_keypoints(field)]
+    others = [field for field in others if field not in points]
+    if not others:
+        _refuse_keypoints(transform, image, points, said, own)
     names = [field.name for field in others]
     boxes = [field.name for field in others if can_follow_as_boxes(field)]
     fixed = [field for field in others if field.name not in boxes and looks_like_boxes(field)]
@@ -82,6 +87,23 @@ def refuse(transform: Any, image: Field, others: list[Field], said: Declared, ow
     raise InvalidError(
         f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(names)} as it is: "
         f"name what follows the images, as in Loader(..., {', '.join(hints)}), or {alike}{alone}"
+    )
+
+
+def _refuse_keypoints(
+    transform: Any, image: Field, points: list[Field], said: Declared, own: bool
+) -> NoReturn:
+    """`said`: the masks and boxes that do follow."""
+    alone = f"field={image.name!r}"
+    if not own:
+        masks = f", masks={list(said.masks)!r}" if said.masks else ""
+        boxes = f", boxes={said.boxes!r}, box_format={said.box_format!r}" if said.boxes else ""
+        alone = f"PerPicture(..., {alone}{masks}{boxes})"
+    names = ", ".join(field.name for field in points)
+    raise InvalidError(
+        f"{shown(transform, 200)}: it would move {image.name}, and leave {names} as it is: keypoints cannot "
+        f"follow: leave {names} out of fields, or move both in a function over batches; if it holds no "
+        f"positions in the image, say {alone}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -141,6 +142,13 @@ def looks_like_boxes(field: Field) -> bool:
         and len(field.shape) < 3
         and field.shape[-1:] == (4,)
     )
+
+
+def looks_like_keypoints(field: Field) -> bool:
+    """By its name and its last dimension: coordinates in the image, two or three of each."""
+    words = re.split("[^a-z]+", field.name.lower())
+    named = _named(field, "keypoint", "landmark") or "points" in words or "joints" in words
+    return named and field.dtype not in ("utf8", "bool") and field.shape[-1:] in ((2,), (3,))
 
 
 def can_follow_as_boxes(field: Field) -> bool:

@@ -121,7 +121,9 @@ def test_features_and_tokens_are_neither_masks_nor_images(
     values = np.arange(8 * 4 * 5, dtype="f4").reshape(8, 4, 5)
     others: dict[str, tuple[Field, Any]] = {
         "features": (Field("features", "f32", (-1, -1, -1)), values),
-        "points": (Field("points", "f32", (-1, -1, 2)), values[:2, :, :2]),
+        "pairs": (Field("pairs", "f32", (-1, -1, 2)), values[:2, :, :2]),
+        "waypoints": (Field("waypoints", "f32", (-1, 2)), values[0, :, :2]),
+        "joints": (Field("joints", "f32", (7,)), values[0, 0, :1].repeat(7)),
         "tokens": (Field("tokens", "i64", (-1, -1)), values[0].astype("i8")),
     }
     db = make(tmp_path / "db", image, **others)
@@ -132,3 +134,80 @@ def test_features_and_tokens_are_neither_masks_nor_images(
             batch = next(iter(loader))
             for field, (_, value) in others.items():
                 assert np.array_equal(batch[field][0], value), (name, field)
+
+
+KEYPOINTS = {
+    "keypoints": ("f32", (-1, 2)), "Keypoints_xyv": ("i64", (-1, 17, 3)), "landmarks": ("f64", (5, 2)),
+    "image_points": ("u16", (-1, 2)), "points2d": ("f16", (4, 2)), "joints": ("f32", (16, 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEYPOINTS)
+@pytest.mark.parametrize("library", ["own", "torchvision", "albumentations"])
+def test_keypoints_are_not_left(tmp_path: Path, name: str, library: str) -> None:
+    dtype, shape = KEYPOINTS[name]
+    places = np.ones([3 if side == -1 else side for side in shape])
+    points = Field(name, dtype, shape, "target"), places
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **{name: points})
+    for where, step in [("own", RandomFlip(1.0))] if library == "own" else flips(library):
+        if where == "boxes":
+            continue
+        advice = r"say field='image'$" if library == "own" else r"say PerPicture\(\.\.\., field='image'\)$"
+        with pytest.raises(InvalidError, match=f"leave {name} as it is: keypoints cannot follow.*{advice}"):
+            Loader(db, transforms=step)
+        alone = RandomFlip(1.0, field="image") if library == "own" else PerPicture(step)
+        with Loader(db, transforms=alone) as loader:
+            batch = next(iter(loader))
+            assert np.array_equal(batch[name][0], places)
+            assert np.array_equal(batch["image"][0], PIXELS[..., ::-1]) or where in ("apply", "one-of")
+        Loader(db, transforms=step, fields=["image"]).close()
+
+
+@pytest.mark.parametrize("library", ["own", "torchvision"])
+def test_keypoints_beside_masks_and_boxes(tmp_path: Path, library: str) -> None:
+    """These are named first; the advice leaves only the keypoints."""
+    points = Field("keypoints", "f32", (-1, 2), "target"), [[2, 3]]
+    image = Field("image", "u8", (3, *SIDES))
+    db = make(tmp_path / "db", image, mask=mask("mask"), boxes=BOXES, keypoints=points)
+    step = RandomFlip(1.0) if library == "own" else flips(library)[1][1]
+    said: dict[str, Any] = {"masks": "mask", "boxes": "boxes"}
+    if library == "own":
+        with pytest.raises(
+            InvalidError, match=r"leave mask, boxes as it is: .*masks=\['mask'\], boxes='boxes'"
+        ):
+            Loader(db, transforms=step)
+    told = (
+        "say field='image'"
+        if library == "own"
+        else "say PerPicture.*masks=.'mask'., boxes='boxes', box_format='XYXY'.$"
+    )
+    with pytest.raises(InvalidError, match=f"leave keypoints as it is: .*{told}"):
+        Loader(db, transforms=step, **said)
+    if library == "own":
+        alone: Any = RandomFlip(1.0, field="image")
+    else:
+        alone, said = PerPicture(step, masks=["mask"], boxes="boxes", box_format="XYXY"), {}
+    with Loader(db, transforms=alone, **said) as loader:
+        batch = next(iter(loader))
+        assert np.array_equal(batch["mask"][0], X[:, ::-1]) and batch["boxes"][0].tolist() == [FLIPPED]
+        assert batch["keypoints"][0].tolist() == [[2, 3]]
+
+
+def test_keypoints_move_in_a_function_over_batches(tmp_path: Path) -> None:
+    A = pytest.importorskip("albumentations")
+    points = Field("keypoints", "f32", (-1, 2), "target"), [[2, 3]]
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), keypoints=points)
+    pipeline = A.Compose([A.HorizontalFlip(p=1)], keypoint_params=A.KeypointParams("xy"))
+    with pytest.raises(InvalidError, match="leave keypoints as it is"):
+        Loader(db, transforms=pipeline)
+
+    def augment(batch: Any) -> None:
+        pairs = zip(batch["image"], batch["keypoints"], strict=True)
+        made = [pipeline(image=one.transpose(1, 2, 0), keypoints=points) for one, points in pairs]
+        batch["image"] = np.stack([one["image"].transpose(2, 0, 1) for one in made])
+        batch["keypoints"] = [one["keypoints"] for one in made]
+
+    with Loader(db, transforms=augment) as loader:
+        batch = next(iter(loader))
+    assert np.array_equal(batch["image"][0], PIXELS[..., ::-1])
+    assert np.array(batch["keypoints"][0]).tolist() == [[SIDES[1] - 1 - 2, 3]]
