@@ -58,7 +58,7 @@ class Loader(Course):
             nearest neighbour), padded, cropped and flipped in C like their images.
         boxes, box_format: the name of a field of boxes, f32[-1, 4], and what their numbers mean, in pixels of
             the image as stored: "XYXY", "XYWH" or "CXCYWH". Boxes follow their images and are clamped to the
-            crop; see `apldata.transforms.SanitizeBoundingBoxes`.
+            crop, or by flips to the image; see `apldata.transforms.SanitizeBoundingBoxes`.
         collate: how fields of varying shape become arrays, from `apldata.collation`: a dict such as
             ``{"tokens": Pad()}``. Otherwise, ``batch[name]`` is a list with an array for each row.
         shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, like torch's, does

@@ -332,3 +332,18 @@ def test_masks_of_each_instance_are_not_left_behind(tmp_path: Path) -> None:
         Loader(tmp_path / "db", fields=["image"], transforms=step).close()
         Loader(tmp_path / "db", transforms=apldata.PerPicture(step)).close()  # of that field alone
     Loader(tmp_path / "db", transforms=v2.RandomInvert()).close()  # moves nothing
+
+
+def test_flips_alone_clamp_to_the_image_in_c(tmp_path: Path) -> None:
+    """Those of torchvision leave what lies outside, and do so in Python, too."""
+    fields = [Field("image", "u8", (3, 50, 60)), Field("boxes", "f32", (-1, 4), "target")]
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=np.zeros((3, 50, 60)), boxes=[[-5, 10, 20, 30]])
+
+    def flipped(*steps: Any) -> Any:
+        return next(iter(Loader(tmp_path / "db", boxes="boxes", transforms=steps)))["boxes"][0].tolist()
+
+    assert flipped(RandomFlip(1.0)) == [[40, 10, 60, 30]]
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    assert flipped(v2.RandomHorizontalFlip(1)) == [[40, 10, 60, 30]]
+    assert flipped(v2.RandomInvert(0), v2.RandomHorizontalFlip(1)) == [[40, 10, 65, 30]]
