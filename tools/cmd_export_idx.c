@@ -25,7 +25,7 @@ struct idx {
     unsigned field;
     int file;
     uint8_t *swapped; /* a part of a column */
-    struct split_files list;
+    struct export_list list;
 };
 
 #define SWAPPED_BYTES ((size_t)1 << 16)
@@ -94,7 +94,7 @@ static int write_file(struct idx *idx, const apl_split *split)
                                              : f->name,
              1 + f->ndim, type_of(f->dtype)->name);
     idx->file = outset_add(&idx->x->out, name);
-    split_files_add(&idx->list, name, split->name, f->name);
+    export_list_add(&idx->list, name, split->name, f->name);
     int status = idx->file < 0 ? EXIT_FAILURE : write_header(idx, f, split->count);
     if (!status)
         status = export_each(idx->x, split->first, split->count, &idx->field, 1, write_values, idx);
@@ -132,7 +132,7 @@ static int write_idx_files(struct idx *idx, const unsigned *fields, unsigned cou
             status = write_file(idx, split);
         }
     }
-    return status ? status : split_files_write(&idx->list, x);
+    return status ? status : export_list_write(&idx->list, x);
 }
 
 int export_idx(struct export *x)
@@ -140,7 +140,7 @@ int export_idx(struct export *x)
     unsigned fields[APL_MAX_FIELDS], count = 0;
     int status = choose(x, fields, &count);
     struct idx idx = {.x = x, .swapped = malloc(SWAPPED_BYTES)};
-    if (!split_files_begin(&idx.list) || !idx.swapped)
+    if (!export_list_begin(&idx.list) || !idx.swapped)
         status = failed("out of memory");
     x->total = x->info->records * count;
     if (!status)

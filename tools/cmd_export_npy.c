@@ -127,7 +127,7 @@ static int write_text_array(struct array *a)
     return status;
 }
 
-static int write_array(struct export *x, struct split_files *list, const apl_split *split, unsigned field)
+static int write_array(struct export *x, struct export_list *list, const apl_split *split, unsigned field)
 {
     const apl_field *f = apl_store_field(x->store, field);
     struct array a = {.x = x, .split = split, .field = field};
@@ -140,14 +140,14 @@ static int write_array(struct export *x, struct split_files *list, const apl_spl
     a.file = outset_add(&x->out, name);
     if (a.file < 0)
         return EXIT_FAILURE;
-    split_files_add(list, name, split->name, f->name);
+    export_list_add(list, name, split->name, f->name);
     if (f->dtype == APL_UTF8)
         return write_text_array(&a);
     int status = write_header(&a, npy_type(f->dtype), f->ndim, f->shape);
     return status ? status : each(&a, write_numbers);
 }
 
-static int write_arrays(struct export *x, struct split_files *list, const unsigned *fields, unsigned count)
+static int write_arrays(struct export *x, struct export_list *list, const unsigned *fields, unsigned count)
 {
     int status = 0;
     for (unsigned s = 0; s < x->info->splits && !status; s++) {
@@ -156,18 +156,18 @@ static int write_arrays(struct export *x, struct split_files *list, const unsign
         for (unsigned i = 0; i < count && !status; i++)
             status = write_array(x, list, split, fields[i]);
     }
-    return status ? status : split_files_write(list, x);
+    return status ? status : export_list_write(list, x);
 }
 
 int export_npy(struct export *x)
 {
     unsigned fields[APL_MAX_FIELDS], count;
-    struct split_files list;
+    struct export_list list;
     int status = export_fields(x, true, fields, &count);
     x->total = 0;
     for (unsigned i = 0; i < count && !status; i++)
         x->total += x->info->records * (apl_store_field(x->store, fields[i])->dtype == APL_UTF8 ? 2 : 1);
-    if (!split_files_begin(&list))
+    if (!export_list_begin(&list))
         return failed("out of memory");
     if (!status)
         status = write_arrays(x, &list, fields, count);

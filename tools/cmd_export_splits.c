@@ -15,13 +15,13 @@ int export_check_split(const struct export *x, const apl_split *split)
                   shown_db(x->path), shown(split->name));
 }
 
-bool split_files_begin(struct split_files *list)
+bool export_list_begin(struct export_list *list)
 {
     list->files = json_array();
     return list->files != NULL;
 }
 
-void split_files_add(struct split_files *list, const char *file, const char *split, const char *field)
+void export_list_add(struct export_list *list, const char *file, const char *split, const char *field)
 {
     json_array_append_new(list->files, json_pack("{s:o, s:o, s:o}", "file", json_text(file), "split",
                                                  json_text(split), "field", json_text(field)));
@@ -41,7 +41,7 @@ static bool names_tell(const struct export *x)
     return true;
 }
 
-int split_files_write(const struct split_files *list, struct export *x)
+int export_list_write(const struct export_list *list, struct export *x)
 {
     if (names_tell(x))
         return 0;

@@ -9,15 +9,15 @@
 int export_check_split(const struct export *x, const apl_split *split);
 
 /* What each file of arrays is. Where their names do not tell ingest the splits, splits.json does. */
-struct split_files {
+struct export_list {
     json_t *files;
 };
 
 /* To be freed with json_decref(list->files); false: out of memory. */
-bool split_files_begin(struct split_files *list);
-void split_files_add(struct split_files *list, const char *file, const char *split, const char *field);
+bool export_list_begin(struct export_list *list);
+void export_list_add(struct export_list *list, const char *file, const char *split, const char *field);
 
 /* Writes splits.json, if it is needed. */
-int split_files_write(const struct split_files *list, struct export *x);
+int export_list_write(const struct export_list *list, struct export *x);
 
 #endif
