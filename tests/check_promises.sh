@@ -74,9 +74,10 @@ changed() # FILES SED
     [ -n "$mutant" ]
 }
 
+# A sample, but for the calls at which programs are ended: what a bug leaves may be seen after one of them alone.
 test_fails() # NUMBER
 {
-    (cd "$tree" && unset APL_LONG && BUILD=$copy KILLS=1 timeout "$PATIENCE" bash tests/reliability.sh "$1") >"$scratch/log" 2>&1
+    (cd "$tree" && unset APL_LONG && BUILD=$copy KILLS=1 STEP=1 timeout "$PATIENCE" bash tests/reliability.sh "$1") >"$scratch/log" 2>&1
     [ $? -ne 0 ] && ! grep -q 'No such file' "$scratch/log"
 }
 

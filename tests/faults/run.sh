@@ -7,6 +7,7 @@
 #   FAULT_PYTHON  for python, an interpreter that has the package
 #   SEED      of all that is drawn
 #   KILLS     how often each program is killed
+#   STEP      of the calls that change something, at one of how many it is ended (3)
 #   ONLY      one of disks, powercut, crash and sweep
 
 set -u
@@ -77,7 +78,7 @@ asan)
 *)
     full_disks 48
     faults powercut -n 20 -r 8
-    faults crash -k "${KILLS:-2}" -e 3
+    faults crash -k "${KILLS:-2}" -e "${STEP:-3}"
     faults sweep -n 1
     ;;
 esac
