@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable
+from copy import copy
 from hashlib import blake2b
 from typing import Any
 
@@ -26,6 +27,12 @@ class Keys:
         self._copies = [0] * rows if copies is None else copies.tolist()
         self._seed, self._number = seed, number
         self._epoch, self._position = getattr(batch, "epoch", 0), getattr(batch, "position", 0)
+
+    def of_part(self, part: int) -> Keys:
+        """Those of a later part of the transform, whose draws have nothing to do with those of the first."""
+        keys = copy(self)
+        keys._number += part << 32
+        return keys
 
     def of_row(self, row: int) -> int:
         return record_key(self._seed, self._epoch, self._ids[row], self._copies[row], self._number)

@@ -6,6 +6,7 @@ where nothing is random and a batch is transformed as its images are."""
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -266,8 +267,10 @@ class Torchvision(Wrapped):
         rows = len(columns[fields[0].name])
         keys = Keys(self.seed, self.number, batch, rows)
         with torch.no_grad():
+            done: Counter[Callable[..., Any]] = Counter()
             for how, steps in self._parts() if rows else ():
-                columns = how(steps, columns, keys, batch)
+                columns = how(steps, columns, keys.of_part(done[how]), batch)
+                done[how] += 1
         for name, values in columns.items():
             batch[name] = list(map(_array, values)) if name in listed else self._array(name, values)
 
