@@ -40,6 +40,7 @@ class Pass:
         self.finished = finished  # has an iterator told that the epoch is over?
         self.loaded = finished  # by a state, and no iteration has begun since
         self.failure: StorageError | None = None  # which the last batch was, if it was one
+        self._made = True
 
     # ------------------------------------------------------------------------------------------ batches
 
@@ -146,9 +147,12 @@ class Pass:
         self.source.forget()
         self.reader.close()
 
+    _made = False  # Ctrl-C may come while it is made; its reader is freed by itself then
+
     def __del__(self) -> None:
         try:
-            self.close()
+            if self._made:
+                self.close()
         except KeyboardInterrupt:
             interrupt_later()
 

@@ -102,6 +102,16 @@ def test_ctrl_c(store_path: str, big_path: str, what: str) -> None:
     assert not list(Path(f"{store_path}-more").glob("*.mdb*")) or what == "commit"
 
 
+def test_what_is_freed_half_made_says_nothing(store_path: str) -> None:
+    """As Ctrl-C may leave it."""
+    with apldata.Loader(store_path, "train", 8) as loader:
+        next(iter(loader))
+        half = object.__new__(Pass)
+        half.reader = loader._pass.reader
+        half.__del__()
+        assert next(iter(loader)) is not None
+
+
 def test_ctrl_c_while_a_loader_is_freed(store_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python drops what __del__ raises: the program gets the interrupt even so, a moment later."""
     raised: list[bool] = []
