@@ -62,7 +62,7 @@ def _may_be_table(path: Path) -> bool:
         return True
     try:
         with path.open("rb") as file:
-            return not path.suffix and file.read(6)[:4] in (b"PAR1", b"ARRO")
+            return not path.suffix and file.read(4) in (b"PAR1", b"ARRO")
     except OSError:
         return False
 
