@@ -1,7 +1,7 @@
-"""Tokens, graphs and ingest beside their bars: data.py [--tokens N] [--photos FOLDER] [--mnist FOLDER] [--scratch FOLDER]
+"""Tokens, graphs and ingest beside their bars: data.py [--tokens N] [--photos FOLDER] [--mnist FOLDER]
 
-Needs apldata, NumPy, and for graphs torch_geometric with PyTorch; what is missing is skipped, and said. CPU time, user and system, of all
-threads; the least of interleaved rounds. `aplingest` must be in PATH.
+Needs apldata, NumPy, and for graphs torch_geometric with PyTorch; what is missing is skipped, and said. CPU
+time, user and system, of all threads; the least of interleaved rounds. `aplingest` must be in PATH.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import apldata
 import numpy as np
+
+import apldata
 from apldata import EdgeIndex, Loader, Nodes, Pack, Windows, Writer
 
 ROUNDS = 5
@@ -76,7 +77,14 @@ def tokens(scratch: Path, count: int) -> None:
     memory, copy = np.fromfile(source, np.uint16), np.empty(count, np.uint16)
     wide, wide_copy = np.zeros(10 * count, np.uint8), np.empty(10 * count, np.uint8)
     rng = np.random.default_rng(1)
-    packed = Loader(scratch / "tokens.db", batch_size=ROWS, seed=1, threads=1, fields=["tokens"], collate={"tokens": Pack(LENGTH)})
+    packed = Loader(
+        scratch / "tokens.db",
+        batch_size=ROWS,
+        seed=1,
+        threads=1,
+        fields=["tokens"],
+        collate={"tokens": Pack(LENGTH)},
+    )
     windows = Windows(LENGTH + 1, stride=LENGTH, join=True)
     cut = Loader(scratch / "tokens.db", batch_size=ROWS, seed=1, threads=1, collate={"tokens": windows})
 
@@ -95,9 +103,18 @@ def tokens(scratch: Path, count: int) -> None:
     cpu = {name: times[0] for name, times in best.items()}
     rate = f"{count / cpu['packed'] / 1e6:.0f} M tokens/s"
     row("packed rows, rate of memcpy of the tokens", cpu["memcpy"] / cpu["packed"], "≥ 0.5", rate)
-    row("the same, of memcpy of all that is written: tokens, segments, positions", cpu["memcpy_all"] / cpu["packed"], "≥ 0.5")
+    row(
+        "the same, of memcpy of all that is written: tokens, segments, positions",
+        cpu["memcpy_all"] / cpu["packed"],
+        "≥ 0.5",
+    )
     row("packed rows, rate of get_batch from a memory map", cpu["get_batch"] / cpu["packed"], "≥ 5")
-    row("windows, rate of get_batch", cpu["get_batch"] / cpu["windows"], "≥ 5", f"{count / cpu['windows'] / 1e6:.0f} M tokens/s")
+    row(
+        "windows, rate of get_batch",
+        cpu["get_batch"] / cpu["windows"],
+        "≥ 5",
+        f"{count / cpu['windows'] / 1e6:.0f} M tokens/s",
+    )
 
 
 # ------------------------------------------------------------------------------------------------ graphs
@@ -120,9 +137,19 @@ def graphs(scratch: Path) -> None:
             writer.append(x=x, edge_index=edges, y=y)
             data.append(Data(x=torch.from_numpy(x), edge_index=torch.from_numpy(edges), y=float(y)))
     theirs = DataLoader(data, batch_size=256, shuffle=True)
-    ours = Loader(scratch / "graphs.db", batch_size=256, seed=1, threads=1, collate={"x": Nodes(), "edge_index": EdgeIndex()})
+    ours = Loader(
+        scratch / "graphs.db",
+        batch_size=256,
+        seed=1,
+        threads=1,
+        collate={"x": Nodes(), "edge_index": EdgeIndex()},
+    )
     best = least(ours=lambda: epoch(ours), theirs=lambda: [None for _ in theirs])
-    row("graphs of 20 nodes, rate of PyTorch Geometric's DataLoader", best["theirs"][0] / best["ours"][0], "≥ 20")
+    row(
+        "graphs of 20 nodes, rate of PyTorch Geometric's DataLoader",
+        best["theirs"][0] / best["ours"][0],
+        "≥ 20",
+    )
 
 
 # ------------------------------------------------------------------------------------------------ ingest
@@ -143,14 +170,22 @@ def ingest(scratch: Path, mnist: Path | None, photos: Path | None) -> None:
         listed.write_text("\0".join(map(str, files)))
         sums = f"xargs -0 sha256sum <'{listed}'"
         best = least(
-            kept=make("--keep-files", "--no-check", photos), sha256=lambda: run("sh", "-c", sums), indexed=make(photos)
+            kept=make("--keep-files", "--no-check", photos),
+            sha256=lambda: run("sh", "-c", sums),
+            indexed=make(photos),
         )
-        row("photographs, --keep-files --no-check, wall time of sha256sum", best["kept"][1] / best["sha256"][1], "≤ 1.2")
+        row(
+            "photographs, --keep-files --no-check, wall time of sha256sum",
+            best["kept"][1] / best["sha256"][1],
+            "≤ 1.2",
+        )
         row("photographs, indexed, CPU ms each", 1000 * best["indexed"][0] / len(files), "≤ 5")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tokens", type=int, default=100_000_000, help="how many (100,000,000); 0: none")
     parser.add_argument("--photos", type=Path, help="a folder of JPEG files by class")
     parser.add_argument("--mnist", type=Path, help="a folder with MNIST's four files")

@@ -3,9 +3,10 @@
 
     bench/remote.py STORE [OPTION OF apldata bench]...
 
-A server of this script's own serves the store: each answer begins after DELAY (0.02) seconds, and all answers together take RATE (125e6)
-bytes a second. It measures the link by eight connections that fetch the file, and what of it a first epoch of the URL takes (apldata
-bench). Then it fills a cache, and compares first epochs from that with those of the directory.
+A server of this script's own serves the store: each answer begins after DELAY (0.02) seconds, and all
+answers together take RATE (125e6) bytes a second. It measures the link by eight connections that fetch the
+file, and what of it a first epoch of the URL takes (apldata bench). Then it fills a cache, and compares
+first epochs from that with those of the directory.
 """
 
 import asyncio

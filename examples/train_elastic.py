@@ -35,7 +35,7 @@ def added(receipts: list[dict[str, Any]]) -> dict[str, Any]:
     """What parts of an epoch come to, by several ranks and one after another."""
     counts = ("delivered", "skipped", "missing", "repeated")
     total = {name: sum(receipt[name] for receipt in receipts) for name in counts}
-    total["dropped"] = max(receipt["dropped"] for receipt in receipts)  # each tells of all that the epoch drops
+    total["dropped"] = max(receipt["dropped"] for receipt in receipts)  # of the whole epoch
     hashes = sum(int(receipt["sum"], 16) for receipt in receipts) % 2**128
     return {**total, "sum": f"{hashes:032x}"}
 

@@ -160,7 +160,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(given)
     options.clients = options.clients.resolve()
     found = [path.parent for path in options.clients.glob("*/data.mdb")]
-    options.stores = sorted(found, key=lambda path: (len(path.name), path.name))  # who has no records has none
+    options.stores = sorted(found, key=lambda path: (len(path.name), path.name))  # none for no records
     options.client_count = len(options.stores)
     if not options.client_count:
         parser.error(f"{options.clients}: there is no client's store")

@@ -1,4 +1,4 @@
-"""Finds circles: files that need each other. Prints a line for each set of them; exits with 1 if there is any.
+"""Finds circles: files that need each other. Prints a line for each set of them; exits with 1 if any.
 
 circles.py c OBJECTS FOLDER...    C and C++: a file needs those that define what its object file leaves open
 circles.py python FOLDER          Python: a module needs those that it imports, also if only to name a type;

@@ -25,7 +25,7 @@ def basis(k, x):
     return math.sqrt(1 / 8) if k == 0 else math.cos((2 * x + 1) * k * math.pi / 16) / 2
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def weight(blocks, number, k, u):
     """Of luma's basis function k, in block `number` of those that one of chroma covers, and chroma's u."""
     return round(4096 * sum(basis(u, (8 * number + x) // blocks) * basis(k, x) for x in range(8)))
@@ -43,7 +43,7 @@ def lines_of(blocks):
 
 
 def mcu_products(luma, chroma):
-    """Of luma (rows of blocks) and blue, luma and red, over luma's pixels; of blue and red over their block."""
+    """Of luma (rows of blocks) and blue, luma and red, over luma's pixels; of blue and red over a block."""
     total = [[0] * 8 for _ in range(8)]
     for y, blocks in enumerate(luma):
         for r, line in enumerate(lines_of(blocks)):

@@ -146,7 +146,7 @@ def content_digest(manifest):
 
 
 def plane_colours(value):
-    """What an image of pixels adds to IMAGES, or None: grey counts as all three colours, and alpha as no colour."""
+    """What an image of pixels adds to IMAGES, or None: grey counts as three colours, alpha as none."""
     channels, height, width = struct.unpack_from("<3I", value)
     size = height * width
     if not 1 <= channels <= 4 or not size:

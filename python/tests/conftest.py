@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,9 @@ TRAIN, TEST = 1000, 300
 # Threads of OpenMP that spin while they wait take the cores from the loader's own, and from other tests: five
 # times the CPU seconds. PyTorch reads this when it is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# JAX takes three quarters of a GPU's memory otherwise, and tests run side by side.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 # A shell's job in the background ignores Ctrl-C, as would the processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -41,6 +46,25 @@ def data_file(name: str) -> Path:
     if not path.is_file():
         pytest.skip(f"no genuine data at {path}")
     return path
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainers that choose a device choose the CPU, where two runs end with equal weights."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # of processes that are started
+    if "accelerate" in sys.modules:  # remembers the device that another test has chosen
+        sys.modules["accelerate"].state.AcceleratorState._reset_state(reset_partial_state=True)
+
+
+@pytest.fixture
+def jax_on_cpu() -> Iterator[None]:
+    """Arrays are made on the CPU, whose memory batches can share, also where there is a GPU."""
+    jax = pytest.importorskip("jax")
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield
 
 
 @pytest.fixture(scope="session")

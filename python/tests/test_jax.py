@@ -16,9 +16,8 @@ import pytest
 from memory_tools import check_memory
 
 FLAGS = os.environ.get("XLA_FLAGS", "")
-if (
-    "host_platform_device_count" not in FLAGS
-):  # several devices, which the host plays; read when JAX is first used
+# Several devices, which the host plays; read when JAX is first used.
+if "host_platform_device_count" not in FLAGS:
     os.environ["XLA_FLAGS"] = f"{FLAGS} --xla_force_host_platform_device_count=4".strip()
 jax = pytest.importorskip("jax")
 
@@ -28,6 +27,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 import apldata  # noqa: E402
 from apldata.jax import DataLoader, arrays  # noqa: E402
 from apldata.transforms import ChannelsLast, Normalize, RandomCrop, RandomFlip, ToBFloat16, ToFloat16  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("jax_on_cpu")
 
 AUGMENTED = [RandomCrop(28, padding=2), RandomFlip(), Normalize()]
 several = pytest.mark.skipif(len(jax.devices("cpu")) < 4, reason="JAX was started with fewer than 4 devices")

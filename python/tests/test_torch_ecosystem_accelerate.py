@@ -22,7 +22,7 @@ from ecosystem_tools import (
 
 accelerate = pytest.importorskip("accelerate")
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_gpu")]
 
 
 def train(path: str, folder: str, resume: bool = False, die_at: int = 0) -> tuple[Any, list[Any]]:

@@ -30,12 +30,13 @@ HUGGINGFACE = ("huggingface", "checkpoint-{step}", lambda made: made.model.net)
 
 
 @pytest.fixture
-def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, no_gpu: None) -> Any:
     pytest.importorskip({"huggingface": "transformers"}.get(request.param, request.param))
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)  # for networks this small, more only wait for each other
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     yield importlib.import_module(f"train_{request.param}")
+    torch.set_num_threads(threads)
     for name in ("small_network", f"train_{request.param}"):
         sys.modules.pop(name, None)
 

@@ -53,8 +53,7 @@ def test_targets_can_be_kept_in_torch(path: str) -> None:
     assert isinstance(kept[0][1], torch.Tensor)
 
 
-def test_targets_can_be_kept_in_jax(path: str) -> None:
-    pytest.importorskip("jax")
+def test_targets_can_be_kept_in_jax(path: str, jax_on_cpu: None) -> None:
     from apldata.jax import DataLoader
 
     with DataLoader(path, batch_size=BATCH, shuffle=False, memory_budget=BUDGET) as loader:
