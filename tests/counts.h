@@ -8,10 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How often something is tried: a sample of it, or with APL_LONG in the environment all of it. */
+/* Is every count to be in full? APL_LONG in the environment says so. */
+static inline bool is_long(void)
+{
+    const char *given = getenv("APL_LONG");
+    return given && *given;
+}
+
+/* How often something is tried: a sample of it, or all of it. */
 static inline unsigned times(unsigned sample, unsigned all)
 {
-    return getenv("APL_LONG") ? all : sample;
+    return is_long() ? all : sample;
 }
 
 /* The step of a sweep over every byte, length or call: 1, or a prime, so that each kind of place has its turn, which APL_SPARSE in the
@@ -19,7 +26,7 @@ static inline unsigned times(unsigned sample, unsigned all)
  * `make test`; for a test by its name (`make test T=NAME`) it is 1. */
 static inline size_t sweep_step(void)
 {
-    const char *sparse = getenv("APL_LONG") ? NULL : getenv("APL_SPARSE");
+    const char *sparse = is_long() ? NULL : getenv("APL_SPARSE");
     return sparse && atoi(sparse) > 0 ? (size_t)atoi(sparse) : 1;
 }
 

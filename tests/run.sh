@@ -46,6 +46,18 @@ unit()
     done
 }
 
+# Sweeps over every byte of a store take half an hour each in full, which is done once.
+sweeps='indexed|indexed_lies|lmdb_damage|verify'
+
+# repeated FLAVOUR NAME TESTS [VARIABLE=VALUE...]: unit tests that have run in another way: of sweeps, a sample
+repeated()
+{
+    local flavour=$1 name=$2 tests=$3
+    shift 3
+    unit "$flavour" "$name" "$(printf '%s\n' $tests | grep -vxE "$sweeps")" "$@"
+    unit "$flavour" "$name" "$(printf '%s\n' $tests | grep -xE "$sweeps")" "$@" APL_LONG=
+}
+
 # cli FLAVOUR DIR NAME CASES [VARIABLE=VALUE...]: these command line tests, with the commands in DIR, in parts of about twenty
 cli()
 {
@@ -111,7 +123,7 @@ suite_asan()
     # shellcheck disable=SC2086
     {
         queue long "release asan" with $settings PROGRAMS="$BUILD/asan" script "asan faults" bash tests/faults/run.sh asan
-        unit asan "asan unit" "$(names 'tests/test_*.c' | grep -vxE "${APL_LONG:-$counting}")" $settings
+        repeated asan "asan unit" "$(names 'tests/test_*.c' | grep -vxE "${APL_LONG:-$counting}")" $settings
         cli asan "$BUILD/asan" "asan cli" "$(names 'tests/cli/cases/*.sh' | awk -v step="${APL_LONG:-3}" 'NR % step == 0')" $settings
         stress asan $settings
         fuzz asan $settings
@@ -157,7 +169,7 @@ suite_variants()
     build release all tests
     grep -qw avx512vl /proc/cpuinfo && variants="scalar avx2"
     for variant in $variants; do
-        unit release "$variant unit" "$kernels" APL_CPU="$variant"
+        repeated release "$variant unit" "$kernels" APL_CPU="$variant"
         cli release "$BUILD" "$variant cli" "$kernel_cases" APL_CPU="$variant"
     done
     # What reads stores, by reading instead of mapping them.

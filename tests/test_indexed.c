@@ -194,7 +194,7 @@ Test(indexed, only_jpeg_images_are_indexed)
 /* Bits from one that is turned to the next: about `count` are, or a part of these, or with APL_LONG all bits of a kind. */
 static size_t damage_step(size_t size, size_t count)
 {
-    return getenv("APL_LONG") ? 9 : 8 * size / (is_repeated() ? count / 4 : count);
+    return is_long() ? 9 : 8 * size / (is_repeated() ? count / 4 : count);
 }
 
 /* Reads image i: the file that went in, or, unless all are `whole`, an error. False: an error. */
