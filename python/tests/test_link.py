@@ -121,4 +121,4 @@ def test_a_link_that_stops_for_good(settled: Link, url: str, monkeypatch: pytest
         begun = time.monotonic()
         with pytest.raises(StorageError, match=r"http://198\.18\..*"):
             store.to_numpy("train")
-        assert time.monotonic() - begun < 15
+        assert time.monotonic() - begun < 60  # some tries of 3 s each
