@@ -120,7 +120,7 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
     c->inside = false;
     if (status == APL_OK) {
         c->rank->lent++;
-        c->refused = 0;
+        c->refused = c->late = 0;
         check_batch(c->run, c->rank, batch);
         if (sim_chance(3000))
             nap(sim_below(60));
@@ -133,8 +133,10 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
     if (c->rank->grouped && c->run->broken)
         return false; /* what another rank no longer takes keeps this one waiting */
     c->rank->left++;
-    if (status == APL_E_TIMEOUT && sim_tick())
-        nap(1000); /* or callers whose time is up at once leave no turn to those who work */
+    /* Callers whose time is up at once would leave no turn to those who work, and those who wait for a load of seconds by the millisecond
+     * would come to no end. */
+    if (status == APL_E_TIMEOUT && (c->late++ >= 16 || sim_tick()))
+        nap(1000u << (c->late < 160 ? c->late / 16 : 10));
     if (status == APL_E_LENT) {
         HOLDS(lent || c->rank->lent || c->run->part.callers > 1);
         callers_release(c);

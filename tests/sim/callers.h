@@ -21,6 +21,7 @@ struct caller {
     uint64_t locked; /* when it went inside */
     bool inside;
     unsigned refused; /* in a row: all were lent */
+    unsigned late;    /* in a row: the time was up */
     pthread_t thread;
     uint64_t number;
 };
