@@ -60,6 +60,17 @@ static bool parse_whole(const char *text, struct whole *number)
     return errno == 0;
 }
 
+/* Whether classes are called by numbers that are not their own, such as 0, 1, 10, 11, 2: a number is then a name only, as
+ * whoever gives one is likely to mean that. */
+static bool are_numbers_names(const apl_field *field)
+{
+    struct whole number;
+    for (uint64_t c = 0; c < field->class_count; c++)
+        if (parse_whole(field->classes[c], &number) && (number.negative || number.bits != c))
+            return true;
+    return false;
+}
+
 /* A class by its name, or a number. */
 static bool parse_value(const apl_field *field, const char *text, struct whole *number)
 {
@@ -68,7 +79,7 @@ static bool parse_value(const apl_field *field, const char *text, struct whole *
             *number = (struct whole){false, c};
             return true;
         }
-    return parse_whole(text, number);
+    return !are_numbers_names(field) && parse_whole(text, number);
 }
 
 /* Cuts the text at its first relation; returns the rest, or NULL. */
@@ -97,6 +108,23 @@ static char *cut_value(char *text)
     return rest;
 }
 
+/* Makes a number of a value of classes or whole numbers; returns NULL, or what is wrong with it. */
+static const char *make_number(struct condition *c, const char *value, bool one_of_several)
+{
+    struct whole *number = &c->numbers[c->count];
+    bool ordered = c->relation > NOT_EQUAL;
+    if (ordered ? parse_whole(value, number) : parse_value(c->field, value, number))
+        return NULL;
+    if (!c->field->class_count)
+        return "no whole number";
+    if (ordered)
+        return "classes are compared by number, not by name";
+    if (are_numbers_names(c->field))
+        return "no class has that name, and numbers are names of classes here";
+    return one_of_several ? "no class, and no number; a comma in a name is written \\,"
+                          : "no class, and no number";
+}
+
 static apl_status take_values(struct condition *c, char *values, apl_error *err)
 {
     size_t most = 1;
@@ -108,12 +136,9 @@ static apl_status take_values(struct condition *c, char *values, apl_error *err)
         return refuse(err, "out of memory", c->text);
     for (char *rest; values; values = rest) {
         rest = cut_value(values);
-        if (is_whole(c->field) && !parse_value(c->field, values, &c->numbers[c->count]))
-            return refuse(err,
-                          !c->field->class_count ? "no whole number"
-                          : c->count > 0 || rest ? "no class, and no number; a comma in a name is written \\,"
-                                                 : "no class, and no number",
-                          shown(values));
+        const char *wrong = is_whole(c->field) ? make_number(c, values, c->count > 0 || rest) : NULL;
+        if (wrong)
+            return refuse(err, wrong, shown(values));
         c->values[c->count++] = values;
     }
     if (c->count > 1 && c->relation > NOT_EQUAL)
@@ -135,6 +160,8 @@ static apl_status parse(struct condition *c, const apl_store *store, const char 
         return refuse(err, "neither a whole number a record nor text", shown(c->text));
     if (c->field->dtype == APL_UTF8 && c->relation > NOT_EQUAL)
         return refuse(err, "text is compared by = and != alone", shown(c->text));
+    if (c->relation > NOT_EQUAL && are_numbers_names(c->field))
+        return refuse(err, "numbers are names of its classes, which only = and != compare", shown(c->text));
     return take_values(c, values, err);
 }
 

@@ -1,4 +1,6 @@
-/* Conditions on the values of a field, such as "label=cat,dog" or "year>=2020". A comma or backslash in a value follows a backslash. */
+/* Conditions on the values of a field, such as "label=cat,dog" or "year>=2020". A comma or backslash in a value follows a backslash.
+ * A class is meant by its name, or else by its number; <, <=, > and >= compare numbers alone. Where classes are called by numbers
+ * that are not their own, a number is a name only, and = and != alone compare it. */
 #ifndef WHERE_H
 #define WHERE_H
 

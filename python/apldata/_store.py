@@ -267,8 +267,9 @@ class Store(_core.Store):
     def where(self, split: str | None = None, /, **conditions: Any) -> np.ndarray:
         """The ids of the records of a split (None: of the store) that meet all conditions, ascending:
         uint64[n]. For a field, a condition is a value, a list of accepted values, or a function of all its
-        values that returns bool[n]; classes may be given by name. A value that the field cannot hold, such
-        as text for numbers, is an error; in a list, so are numbers if it can hold none of them.
+        values that returns bool[n]; text is a class by its name, and a number by its number, also where names
+        are numbers. A value that the field cannot hold, such as text for numbers, is an error; in a list, so
+        are numbers if it can hold none of them.
 
             store.where("train", label=["cat", "dog"])
             store.where("train", label=lambda numbers: numbers < 5)

@@ -217,6 +217,17 @@ def test_where_compares_numbers_exactly_and_refuses_what_is_no_text(tmp_path):
         assert store.where(i=[]).size == 0 and store.where(f=2**70).size == 0
 
 
+def test_where_tells_a_class_called_by_a_number_from_its_number(tmp_path):
+    names = [str(number) for number in range(12)]
+    fields = [apldata.Field("label", "u8", mark="target", classes=sorted(names))]
+    with apldata.Writer(tmp_path / "db", fields) as writer:
+        writer.extend(label=np.arange(12, dtype=np.uint8))
+    with apldata.Store(tmp_path / "db") as store:
+        assert store.where(label="10").tolist() == [2] and store.where(label=10).tolist() == [10]
+        with pytest.raises(apldata.InvalidError, match="label must be one of 0, 1, 10, 11, 2, 3,"):
+            store.where(label="12")
+
+
 def test_a_dict_is_not_made_into_a_weight_for_each_of_too_many_numbers(keyed):
     with pytest.raises(apldata.InvalidError, match=f"below 1048576; there is a key of {2**64 - 1}"):
         Loader(keyed, sampling=Sampling("key", {7: 1}))

@@ -76,6 +76,20 @@ run apldata extract commas none --where 'text=a\\,b'
 numbers --where 'text=a\\\,b'
 rm -rf few commas numbers t.csv
 
+echo "# classes called by numbers: 0, 1, 10, 11, 2, ..."
+for k in {0..11}; do echo "$k,\"$k\""; done | sed -e '1i n,label' -e '$a 12,none' >t.csv
+aplingest -q t.csv commas
+numbers --where 'label=10,2'
+numbers --where 'label!=0,1,2,3,4,5,6,7,8,9,none'
+for bad in 'label<3' 'label>=none' 'label=12' 'label!=-1'; do run apldata extract commas none --where "$bad"; done
+echo "# classes by name, and in order by number"
+for k in {0..11}; do echo "$k,c$k"; done | sed '1i n,label' >t.csv
+aplingest -q --force t.csv commas
+numbers --where 'label=c2,2'
+numbers --where 'label<3'
+run apldata extract commas none --where 'label<c3'
+rm -rf few commas numbers t.csv
+
 echo "# kept files and their order"
 for half in '<2' '=2'; do apldata extract -q "$CLI/../golden/kept" "kept$half" --where "label$half"; done
 run apldata merge 'kept<2' 'kept=2' kept
