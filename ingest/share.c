@@ -59,7 +59,7 @@ bool share_peek(const struct share *s, const char *split, uint64_t records)
     const struct share_split *is = s->parts ? split_called(s, split) : NULL;
     if (!is)
         return s->parts == 0;
-    return is->seen < is->first + is->count && is->seen + records > is->first;
+    return is->count > 0 && is->seen < is->first + is->count && is->seen + records > is->first;
 }
 
 bool share_pass(struct share *s, const char *split, uint64_t records)

@@ -80,6 +80,18 @@ Test(share, of_many_records_at_once)
     share_free(&s);
 }
 
+/* Where it would have them, if it had any, does not matter. */
+Test(share, of_none_of_few_records)
+{
+    struct share s = {.part = 3, .parts = 5}; /* of 3: none, between the first and the second */
+    uint64_t first, count;
+    cr_assert_eq(share_count(&s, "val", 0, 3, NULL), APL_OK);
+    share_range(&s, "val", &first, &count);
+    cr_assert(first == 1 && count == 0);
+    cr_assert(!share_peek(&s, "val", 3) && !share_pass(&s, "val", 2) && !share_pass(&s, "val", 1));
+    share_free(&s);
+}
+
 Test(share, what_is_no_part_has_everything)
 {
     struct share s = {.part = 0};
