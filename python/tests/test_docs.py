@@ -177,3 +177,11 @@ def test_prose_of_docstrings_is_whole() -> None:
     torn = re.compile(r"[\w)]`+\s+(es|s)\b")
     for path in sources():
         assert not torn.search(path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_fields_in_the_text_are_written_as_field_takes_them(page: Path) -> None:
+    for code in re.findall(r"\bField\(\"[^()`]*(?:\([^()`]*\)[^()`]*)*\)", page.read_text(encoding="utf-8")):
+        field = eval(code, {"Field": apldata.Field})
+        assert all(isinstance(n, int) for n in field.shape), code
+        assert field.mark in ("input", "target", "name"), code
