@@ -44,7 +44,7 @@ class Chosen:
     def _numbers(self, ids: Any) -> np.ndarray:
         mask, others = mask_of(ids), sum(len(store) for store in self.stores[1:])
         if mask is None:
-            return self._store._ids(ids, others)
+            return self._store._ids(ids, others, from_end=False)
         if others:
             raise InvalidError("ids: a mask is one of a single split; with mix, give ids")
         split = self._store.split_ids(self._split)

@@ -61,9 +61,11 @@ def marked(mask: np.ndarray, records: int, whose: str) -> np.ndarray:
     return np.flatnonzero(mask)
 
 
-def numbers(ids: Ids, records: int, whose: str, missing: Callable[[int], Exception]) -> np.ndarray:
-    """As uint64[n], below `records`; negative ones count from the end. `missing` makes the error for a number
-    that is not there; `whose` they are is told where a mask does not fit."""
+def numbers(
+    ids: Ids, records: int, whose: str, missing: Callable[[int], Exception], from_end: bool = True
+) -> np.ndarray:
+    """As uint64[n], below `records`; negative ones count `from_end`, or are not there. `missing` makes the
+    error for a number that is not there; `whose` they are is told where a mask does not fit."""
     if isinstance(ids, slice):
         return np.arange(*_range_of(ids, records), dtype=np.uint64)
     given = _array(ids)
@@ -71,7 +73,8 @@ def numbers(ids: Ids, records: int, whose: str, missing: Callable[[int], Excepti
         return np.zeros(0, np.uint64)
     if given.dtype.kind == "b":
         return marked(given, records, whose).astype(np.uint64)
-    wrong = (given < -records) | (given >= records) if given.dtype.kind == "i" else given >= records
+    least = -records if from_end else 0
+    wrong = (given < least) | (given >= records) if given.dtype.kind == "i" else given >= records
     if wrong.any():
         raise missing(int(given[wrong][0]))
     if given.dtype.kind == "i" and (given < 0).any():

@@ -78,8 +78,8 @@ class Loader(Course):
         sampling: an `apldata.Sampling`: each epoch is a new sample of the records, by weights of classes or
             records.
         ids: only these records of the split, as returned by `Store.where()`, or a mask of bools, one for each
-            record of the split in the order of ids; None: all. With shuffle=False they must ascend. With
-            `mix`, they are ids across all stores, numbered as in `source()`.
+            record of the split in the order of ids; None: all. With shuffle=False they must ascend. Negative
+            ids are errors. With `mix`, they are ids across all stores, numbered as in `source()`.
         mix: more stores, each a `Store` or its directory, alone or as (store, split) or (store, split,
             weight). An epoch is a single order of the records of all of them. Ids continue from store to
             store: see `source()`.

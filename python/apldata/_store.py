@@ -210,10 +210,10 @@ class Store(_core.Store):
 
     # ------------------------------------------------------------------------------------------- reading
 
-    def _ids(self, ids: Ids, others: int = 0) -> np.ndarray:
+    def _ids(self, ids: Ids, others: int = 0, from_end: bool = True) -> np.ndarray:
         """As uint64[n]. `others`: records of other stores, whose ids go on from those of this one."""
         whose = "all stores" if others else "the store"
-        return numbers(ids, len(self) + others, whose, lambda id: self._no_record(id, others))
+        return numbers(ids, len(self) + others, whose, lambda id: self._no_record(id, others), from_end)
 
     def _no_record(self, id: int, others: int = 0) -> NoRecordError:
         known = (id, 1) if 0 <= id <= U64 else ()

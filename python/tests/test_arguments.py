@@ -247,6 +247,13 @@ def test_what_would_be_ignored_is_refused(store: Store, options: dict, message: 
     refused(InvalidError, message, Loader, store, **options)
 
 
+def test_negative_ids_are_none_of_a_loader(store: Store) -> None:
+    """A search that finds nothing may return -1."""
+    for split in ("train", "test"):
+        refused(IndexError, "no record -1: ids are 0 to 1299", Loader, store, split, ids=[3, -1])
+    assert store.get([-1])["label"].shape == (1,)
+
+
 def test_ids_in_their_order_or_shuffled(store: Store) -> None:
     with Loader(store, ids=[1, 2, 3], shuffle=False) as loader:
         assert next(iter(loader)).ids.tolist() == [1, 2, 3]

@@ -271,15 +271,17 @@ def test_two_stores_in_one_order(store, drawn):
 
 
 def test_ids_of_a_mix_are_those_of_all_its_stores(store):
-    chosen = [3, 5, -1, TRAIN + TEST + TRAIN + 7]
+    chosen = [3, 5, 2 * (TRAIN + TEST) - 1, TRAIN + TEST + TRAIN + 7]
     with Loader(store, ids=chosen, mix=[(store, "test")], seed=1) as loader:
         assert loader.records == len(chosen)
         number, own = loader.source(ids_of(loader))
     assert sorted(zip(number.tolist(), own.tolist(), strict=True)) == [
         (0, 3), (0, 5), (1, TRAIN + 7), (1, TRAIN + TEST - 1)
     ]  # fmt: skip
-    with pytest.raises(apldata.NoRecordError, match="no record 2600: ids are 0 to 2599, those of the other"):
-        Loader(store, ids=[2600], mix=[(store, "test")])
+    for wrong in (2600, -1):
+        match = f"no record {wrong}: ids are 0 to 2599, those of the other"
+        with pytest.raises(apldata.NoRecordError, match=match):
+            Loader(store, ids=[wrong], mix=[(store, "test")])
 
 
 def test_a_mix_of_paths_outlives_its_stores(store_path):

@@ -88,7 +88,7 @@ class Dataset(torch.utils.data.Dataset[Any]):
 
     def _chosen(self, ids: Any) -> np.ndarray:
         """Some ids, all of which must be of the split."""
-        chosen = self.store._ids(ids)
+        chosen = self.store._ids(ids, from_end=False)
         strange = chosen[~np.isin(chosen, np.asarray(self._ids_of_split(), np.uint64))]
         if strange.size:
             raise NoRecordError(f"{self.store.path}: record {strange[0]} is not of split {self.split}")
