@@ -159,6 +159,9 @@ Test(format_tokens, pairs)
     ix_put_buffer("x.idx", &b);
     put_le("x.bin", some, 10, 4, 0);
     check_tokens(IX_STORE("x.idx"), APL_U32, some, (const uint32_t[]){10}, 1);
+    b = index_of(4, 4, lengths, 4, (const uint64_t[]){0, 4, 4, 4}, 4); /* documents without sequences at the end */
+    ix_put_buffer("x.idx", &b);
+    check_tokens(IX_STORE("x.idx"), APL_U32, some, (const uint32_t[]){10}, 1);
     b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 1, 2, 3, 4},
                  5); /* the third has a sequence without tokens */
     ix_put_buffer("x.idx", &b);
@@ -186,6 +189,9 @@ Test(format_tokens, damaged_indexes)
     refuse_index(34 + 48, 1, APL_E_SOURCE, "document 0 begins with sequence 1");
     refuse_index(34 + 48 + 8, 5, APL_E_SOURCE, "document 1 begins with sequence 5");
     refuse_index(34 + 48 + 16, 3, APL_E_SOURCE, "the list of documents ends at sequence 3 of 4");
+    struct buffer late = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 4, 2}, 3);
+    ix_put_buffer("x.idx", &late);
+    IX_REFUSED(APL_E_SOURCE, "x.idx: document 2 begins with sequence 2, which cannot be", "x.idx");
     struct buffer b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 4}, 2);
     ix_put("x.idx", b.data, b.size - 1);
     IX_REFUSED(APL_E_INCOMPLETE, "x.idx: has 97 bytes", "x.idx");

@@ -89,6 +89,22 @@ static apl_status next_document(struct token_index_reader *r, apl_error *err)
     return APL_OK;
 }
 
+/* After the last sequence: what is left of the list says that nothing follows. */
+static apl_status end_documents(struct token_index_reader *r, apl_error *err)
+{
+    while (r->documents_read < r->index.documents) {
+        uint64_t next = cursor_u64(r->documents);
+        if (!cursor_ok(r->documents))
+            return index_cut(err);
+        if (next != r->index.sequences)
+            return fail(err, APL_E_SOURCE,
+                        "document %" PRIu64 " begins with sequence %" PRIu64 ", which cannot be",
+                        r->documents_read, next);
+        r->documents_read++;
+    }
+    return APL_END;
+}
+
 apl_status token_index_open(struct token_index_reader *r, uint64_t size, struct cursor *header,
                             struct cursor *lengths, struct cursor *pointers, struct cursor *documents,
                             apl_error *err)
@@ -104,7 +120,7 @@ apl_status token_index_open(struct token_index_reader *r, uint64_t size, struct 
 apl_status token_index_next(struct token_index_reader *r, uint64_t *length, bool *ends, apl_error *err)
 {
     if (r->sequence == r->index.sequences)
-        return APL_END;
+        return end_documents(r, err);
     uint32_t tokens = cursor_u32(r->lengths);
     uint64_t at = cursor_u64(r->pointers);
     if (!cursor_ok(r->lengths) || !cursor_ok(r->pointers))

@@ -11,7 +11,7 @@
  *     i64      D times: the sequence with which a document begins, and at the end S
  *     u8       S times, in some files: a kind of each sequence, which is not read
  *
- * Sequences must lie one after another, and each must belong to one document.
+ * Sequences must lie one after another, and each must belong to one document: the list of documents ascends from 0 to S.
  */
 #ifndef TOKEN_INDEX_H
 #define TOKEN_INDEX_H
