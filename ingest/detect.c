@@ -12,7 +12,7 @@
 struct findings {
     const struct format *format;     /* of the first that any has claimed */
     const char *path;                /* that one */
-    const struct format_file *other; /* the first that none has */
+    const struct format_file *other; /* the first that none has, and that belongs to none that it has */
 };
 
 bool source_is_lasting(const char *path)
@@ -73,8 +73,6 @@ static apl_status find_format(const struct format_file *files, size_t count, str
     *found = (struct findings){0};
     for (size_t i = 0; i < count; i++) {
         const struct format *format = claimed_by(&files[i]);
-        if (!format && !found->other)
-            found->other = &files[i];
         if (format && found->format && format != found->format)
             return fail(err, APL_E_SOURCE,
                         "%s is of the format %s, but %s of %s: give the format, or one of them", found->path,
@@ -177,8 +175,9 @@ static apl_status tell_format(const struct sources *sources, struct files *files
     const struct format_file *all = files_list(files, &count);
     bool directory = false;
     TRY(find_format(all, count, &found, err));
-    if (found.other && is_file_of(found.other, found.format, files))
-        found.other = NULL;
+    for (size_t i = 0; i < count && !found.other; i++)
+        if (!claimed_by(&all[i]) && !is_file_of(&all[i], found.format, files))
+            found.other = &all[i];
     for (size_t i = 0; i < sources->count; i++)
         directory |= source_is_directory(sources->paths[i]);
     bool shards = found.format && found.format->member && found.format->several && found.other &&
@@ -203,6 +202,23 @@ static apl_status add_companions(const struct sources *sources, struct files *fi
     return APL_OK;
 }
 
+/* What lies beside files that say nothing by themselves may say it, as an index of tokens does. */
+static apl_status add_pairs(const struct sources *sources, struct files *files, apl_error *err)
+{
+    size_t count;
+    (void)files_list(files, &count);
+    bool each_is_one = count == sources->count;
+    for (size_t i = 0; i < sources->count; i++)
+        each_is_one &= !source_is_directory(sources->paths[i]);
+    for (size_t f = 0; each_is_one && formats[f]; f++)
+        for (size_t i = 0; formats[f]->paired && i < sources->count; i++) {
+            const struct format_file *file = &files_list(files, &count)[i];
+            if (!claimed_by(file) && formats[f]->wants(NULL, file->name))
+                TRY(files_add_beside(files, sources->paths[i], formats[f]->belongs, err));
+        }
+    return APL_OK;
+}
+
 static apl_status look(const struct sources *sources, struct files *files, const struct format **format,
                        apl_error *err)
 {
@@ -217,6 +233,7 @@ static apl_status look(const struct sources *sources, struct files *files, const
     all = files_list(files, &count);
     *format = sources->asked;
     if (!sources->asked) {
+        TRY(add_pairs(sources, files, err));
         TRY(tell_format(sources, files, format, err));
         TRY(add_companions(sources, files, *format, err));
         return files_keep(files, is_file_of, *format, err);

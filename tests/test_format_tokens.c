@@ -144,9 +144,12 @@ Test(format_tokens, pairs)
     put_le("x.bin", some, 10, 2, 0);
     check_tokens(IX_STORE("x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
     check_tokens(IX_STORE("x.bin", "x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
-    ix_options.format = "tokens";
     check_tokens(IX_STORE("x.bin"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
-    ix_options.format = NULL;
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    check_tokens(IX_STORE("x.bin"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
+    cr_assert(strstr(ix_said, "x.bin: is read as documents, by the index"), "%s", ix_said);
+    ix_options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
     ix_put("y.idx", b.data, b.size); /* of two pairs, each by one file or both */
     put_le("y.bin", some, 10, 2, 0);
     static const uint32_t twice[20] = {5, 7, 0, 9, 65535, 0, 0, 0x1f, 0x8b, 3,
@@ -154,6 +157,10 @@ Test(format_tokens, pairs)
     check_tokens(IX_STORE("x.idx", "y.idx"), APL_U16, twice, (const uint32_t[]){3, 2, 5, 3, 2, 5}, 6);
     check_tokens(IX_STORE("x.idx", "y.idx", "./y.bin"), APL_U16, twice, (const uint32_t[]){3, 2, 5, 3, 2, 5},
                  6);
+    check_tokens(IX_STORE("x.bin", "y.bin"), APL_U16, twice, (const uint32_t[]){3, 2, 5, 3, 2, 5}, 6);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    put_le("z.bin", some, 10, 2, 0);
+    IX_REFUSED(APL_E_SOURCE, "z.bin: is not tokens, as others are", "x.idx", "x.bin", "z.bin");
     buffer_free(&b);
     b = index_of(4, 4, lengths, 4, (const uint64_t[]){0, 4}, 2);
     ix_put_buffer("x.idx", &b);

@@ -135,6 +135,16 @@ static apl_status check_document_end(const struct token_files *t, const struct t
                 t->host->files[f->file].path, *end, apl_dtype_name(f->dtype));
 }
 
+/* Who calls a file a stream may not know of the index beside it. */
+static void tell_of_index(const struct token_files *t)
+{
+    for (size_t i = 0; i < t->count && (int)t->host->options->tokens; i++)
+        if (t->file[i].indexed) {
+            t->host->notice(t->host->user, "", "is read as documents, by the index of the same name beside it");
+            return;
+        }
+}
+
 apl_status token_files_find(struct token_files *t, apl_error *err)
 {
     for (size_t i = 0; i < t->host->file_count; i++) {
@@ -154,6 +164,7 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
     for (size_t i = 0; i < t->host->file_count; i++)
         if (is_index(t, i))
             TRY(check_index_used(t, i, err));
+    tell_of_index(t);
     return APL_OK;
 }
 
