@@ -63,7 +63,7 @@ typedef struct apl_ingest_progress {
 typedef struct apl_ingest_options {
     size_t size;                      /* sizeof(apl_ingest_options) */
     const apl_writer_options *writer; /* how to write the store; NULL: defaults */
-    int partial; /* 1: accept a source that lacks members or rows; damage is never accepted */
+    int partial; /* 1: accept a source that lacks members, rows or shards; damage is never accepted */
     void *user;  /* passed to the callbacks */
     /* Called often, from the calling thread. Non-zero: stop with APL_E_CANCELLED. */
     int (*progress)(void *user, const apl_ingest_progress *progress);

@@ -255,6 +255,25 @@ Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
     buffer_free(&file);
 }
 
+/* One of several, whether in a directory or by name. */
+Test(format_tfrecord, empty_shards)
+{
+    struct buffer file = small_file();
+    cr_assert_eq(mkdir(fx_path("set"), 0755), 0);
+    ix_put_buffer("set/train.tfrecord", &file);
+    ix_put("set/val.tfrecord", "", 0);
+    IX_REFUSED(APL_E_INCOMPLETE, "set/val.tfrecord: is an empty shard: it has no records", "set");
+    IX_REFUSED(APL_E_INCOMPLETE, "val.tfrecord: is an empty shard", "set/val.tfrecord", "set/train.tfrecord");
+    IX_REFUSED(APL_E_INCOMPLETE, "val.tfrecord: is an empty shard", "set/val.tfrecord");
+    ix_options.format = "tfrecord";
+    IX_REFUSED(APL_E_INCOMPLETE, "val.tfrecord: is an empty shard", "set");
+    ix_options.partial = 1;
+    apl_store *s = IX_STORE("set");
+    cr_assert(ix_sum.records == 3 && apl_store_split(s, 1)->count == 0);
+    cr_assert_str_eq(apl_store_split(s, 1)->name, "val");
+    apl_store_close(s);
+}
+
 /* Where there is not one good record, the first bad one is reported. */
 Test(format_tfrecord, nothing_but_bad_records)
 {

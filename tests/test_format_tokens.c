@@ -111,6 +111,21 @@ Test(format_tokens, what_does_not_divide)
     IX_REFUSED(APL_E_SOURCE, "x.bin", "x.bin");
 }
 
+/* An empty file beside others is not whole; by itself it is no source. */
+Test(format_tokens, empty_files)
+{
+    put_le("train.bin", some, 10, 2, 0);
+    ix_put("val.bin", "", 0);
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    IX_REFUSED(APL_E_INCOMPLETE, "val.bin: is an empty file: it has no tokens", "train.bin", "val.bin");
+    IX_REFUSED(APL_E_SOURCE, "val.bin: has no tokens", "val.bin");
+    ix_options.partial = 1;
+    apl_store *s = IX_STORE("train.bin", "val.bin");
+    cr_assert(ix_sum.records == 1 && apl_store_split(s, 1)->count == 0);
+    apl_store_close(s);
+}
+
 /* ----------------------------------------------------------------------------------------------------- pairs */
 
 /* An index: of `n` sequences with these lengths, and documents that begin with these of them. */

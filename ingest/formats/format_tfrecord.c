@@ -6,11 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool sniff_tfrecord(const struct format_file *file)
-{
-    return tf_frame_is(file->head, file->head_size);
-}
-
 static bool wants_tfrecord(const void *state, const char *name)
 {
     struct file_name n;
@@ -24,6 +19,13 @@ static bool wants_tfrecord(const void *state, const char *name)
         if (word_in(n.words[i], words))
             return true;
     return false;
+}
+
+/* An empty file that is called so is an empty shard. */
+static bool sniff_tfrecord(const struct format_file *file)
+{
+    return tf_frame_is(file->head, file->head_size) ||
+           (file->head_size == 0 && wants_tfrecord(NULL, file->name));
 }
 
 static apl_status learn_record(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
@@ -213,6 +215,9 @@ static apl_status read_shown(struct tfrecord *t, apl_error *err)
     for (size_t i = 0; i < t->host->file_count; i++) {
         TRY(tf_each_record(t, i, NULL, learn_record, false, err));
         t->records[i] = t->frame.record;
+        if (t->records[i] == 0 && !t->host->partial)
+            return fail(err, APL_E_INCOMPLETE, "%s: is an empty shard: it has no records",
+                        t->host->files[i].path);
         TRY(count_tf_file(t, i, err));
     }
     if (t->fields.count == 0)

@@ -68,6 +68,7 @@ static apl_status describe_array(struct token_files *t, struct token_file *f, ap
     f->swap = h.fields[0].swap;
     f->header = h.size;
     f->count = (uint64_t)h.shape[0];
+    f->empty = f->count == 0;
     return APL_OK;
 }
 
@@ -78,6 +79,7 @@ static apl_status describe_stream(struct token_files *t, struct token_file *f, a
     const struct format_file *file = &t->host->files[f->file];
     f->dtype = t->host->options->tokens;
     f->count = FORMAT_UNKNOWN;
+    f->empty = file->head_size == 0;
     if (f->dtype != APL_U16 && f->dtype != APL_U32)
         return fail(err, APL_E_INVALID,
                     "%s: is a stream of tokens: tell whether they are u16 or u32 (--tokens u16)", file->path);
@@ -100,6 +102,7 @@ static apl_status describe_indexed(struct token_files *t, struct token_file *f, 
         return token_files_blame(t, f->index, status, &why, err);
     f->dtype = index.dtype;
     f->count = FORMAT_UNKNOWN;
+    f->empty = index.sequences == 0;
     return APL_OK;
 }
 
@@ -135,6 +138,16 @@ static apl_status check_document_end(const struct token_files *t, const struct t
                 t->host->files[f->file].path, *end, apl_dtype_name(f->dtype));
 }
 
+/* An empty file among others is what a copy that failed leaves. */
+static apl_status check_none_empty(const struct token_files *t, apl_error *err)
+{
+    for (size_t i = 0; i < t->count && t->count > 1 && !t->host->partial; i++)
+        if (t->file[i].empty)
+            return fail(err, APL_E_INCOMPLETE, "%s: is an empty file: it has no tokens",
+                        t->host->files[t->file[i].file].path);
+    return APL_OK;
+}
+
 /* Who calls a file a stream may not know of the index beside it. */
 static void tell_of_index(const struct token_files *t)
 {
@@ -164,6 +177,7 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
     for (size_t i = 0; i < t->host->file_count; i++)
         if (is_index(t, i))
             TRY(check_index_used(t, i, err));
+    TRY(check_none_empty(t, err));
     tell_of_index(t);
     return APL_OK;
 }

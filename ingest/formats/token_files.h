@@ -14,6 +14,7 @@ struct token_file {
     const char *split;
     uint32_t split_rank;
     uint64_t documents; /* of a source whose parts are made: how many there are */
+    bool empty;         /* it has no tokens, and says so itself */
     bool indexed;       /* there is an index */
     size_t index;       /* its file */
 };

@@ -241,7 +241,7 @@ def ingest(
             each change of phase; an exception in it cancels the ingest and is raised here.
         shuffle: a seed: store the records of each split in a keyed random order.
         replace: replace an existing store, and its split files. `force` is another name for it.
-        partial: accept a source that lacks members or rows. Damage is never accepted.
+        partial: accept a source that lacks members, rows or shards. Damage is never accepted.
         threads: threads that encode; None: one per core; 0: none, the caller does the work.
         codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: chosen by trial.
         level: of zstd, for that codec, -128 ... 22; 0: chosen by trial.
