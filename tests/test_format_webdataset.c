@@ -142,6 +142,21 @@ Test(format_webdataset, keys)
     apl_store_close(store);
 }
 
+/* Shards are often numbered anew for each split, and their keys too. */
+Test(format_webdataset, keys_of_each_split)
+{
+    put_plain_shard("train-0.tar", 0, 4);
+    put_plain_shard("train-1.tar", 4, 2);
+    put_plain_shard("val-0.tar", 0, 3);
+    apl_store *store = IX_STORE("train-0.tar", "train-1.tar", "val-0.tar");
+    cr_assert(apl_store_split(store, 0)->count == 6 && apl_store_split(store, 1)->count == 3);
+    apl_store_close(store);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    put_plain_shard("val-1.tar", 2, 2);
+    IX_REFUSED(APL_E_SOURCE, "val-1.tar: 002: the key is in ", "train-0.tar", "val-0.tar", "val-1.tar");
+    SAYS("val-0.tar too");
+}
+
 Test(format_webdataset, files_that_a_key_lacks_or_has_too_many)
 {
     add("1.cls", "0");

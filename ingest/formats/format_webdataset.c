@@ -27,7 +27,8 @@ struct webdataset {
     uint64_t members; /* of samples, in this shard */
     uint64_t passed;  /* files that belong to no sample */
 
-    struct buffer key; /* of the sample that is being read */
+    struct buffer key;    /* of the sample that is being read, */
+    struct buffer unique; /* and with its split, in which no other has it */
     bool open;         /* there is one */
     uint64_t endings;  /* that it has; the first time */
 
@@ -71,7 +72,11 @@ static apl_status take_key(struct webdataset *w, const char *name, size_t length
     buffer_put(&w->key, name, length);
     buffer_put(&w->key, "", 1);
     w->key.size--;
-    return w->key.failed ? fail_nomem(err) : APL_OK;
+    const char *split = wds_shards_split(&w->shards);
+    w->unique.size = 0;
+    buffer_put(&w->unique, split, strlen(split) + 1);
+    buffer_put(&w->unique, name, length);
+    return w->key.failed || w->unique.failed ? fail_nomem(err) : APL_OK;
 }
 
 static bool is_of_open(const struct webdataset *w, const char *name, const struct wds_name *n)
@@ -126,7 +131,7 @@ static apl_status list_webdataset(void *state, const char *name, bool directory,
     if (!is_of_open(w, name, &n)) {
         end_listed(w);
         TRY(take_key(w, name, n.key, err));
-        TRY(key_log_add(w->keys, name, n.key, err));
+        TRY(key_log_add(w->keys, (const char *)w->unique.data, w->unique.size, err));
         wds_shards_sample(&w->shards);
         w->open = true;
     }
@@ -217,7 +222,7 @@ static apl_status begin_sample(struct webdataset *w, const char *name, size_t le
     w->passing = !w->open;
     if (w->open)
         TRY(wds_samples_begin(&w->samples, name, length, err));
-    TRY(key_log_show(w->keys, name, length, w->shard, &first, err));
+    TRY(key_log_show(w->keys, (const char *)w->unique.data, w->unique.size, w->shard, &first, err));
     if (!first || !w->open)
         return APL_OK;
     if (strcmp(first, w->shard) == 0)
@@ -312,6 +317,7 @@ static void close_webdataset(void *state)
     free(w->shard);
     wds_shards_free(&w->shards);
     buffer_free(&w->key);
+    buffer_free(&w->unique);
     buffer_free(&w->look);
     key_log_free(w->keys);
     wds_fields_free(&w->fields);

@@ -95,6 +95,11 @@ apl_status wds_shards_settle(struct wds_shards *s, apl_error *err)
     return APL_OK;
 }
 
+const char *wds_shards_split(const struct wds_shards *s)
+{
+    return s->shards[(s->at > 0 ? s->at : s->count) - 1].split;
+}
+
 void wds_shards_say_empty(struct wds_shards *s)
 {
     s->shards[s->count - 1].empty = true;

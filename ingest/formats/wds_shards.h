@@ -27,6 +27,9 @@ apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank
 /* The shard that is listed says itself of which split it is, and at which place that comes. */
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
 
+/* Of which split the shard is that is listed, or read: that which began last. */
+const char *wds_shards_split(const struct wds_shards *s);
+
 /* It says that the split has no records; does it? */
 void wds_shards_say_empty(struct wds_shards *s);
 bool wds_shards_is_empty(const struct wds_shards *s);
