@@ -234,8 +234,11 @@ Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
     IX_REFUSED(APL_E_SOURCE, "x.tfrecord: record 3: feature label has floats, but ints in record 0 of",
                "x.tfrecord");
     ix_options.skip_bad = 2;
-    apl_store_close(IX_STORE("x.tfrecord"));
+    apl_store *s = IX_STORE("x.tfrecord");
     cr_assert_eq(ix_sum.records, 3);
+    check_field(s, "label", APL_I64, 0, 0, APL_TARGET); /* as if the bad record were not there */
+    check_field(s, "box", APL_F32, 1, 2, APL_INPUT);
+    apl_store_close(s);
     fx_shell("rm -r '%s'%s", ix_db, "");
     file.data[40] ^= 1;
     ix_put("x.tfrecord", file.data, file.size);

@@ -82,9 +82,25 @@ static apl_status check_jpeg_feature(struct tfrecord *t, struct tf_field *field,
     return status == APL_OK ? status : fail(why, status, "feature %s: %s", field->name, wrong.message);
 }
 
-/* What was learnt no longer holds. */
-static apl_status has_changed_since(apl_error *why)
+static const struct tf_feature *feature_of(const struct tf_example *example, const struct tf_field *field)
 {
+    size_t size = strlen(field->name);
+    for (unsigned i = 0; i < example->count; i++) {
+        const struct tf_feature *f = &example->features[i];
+        if (f->name_size == size && memcmp(f->name, field->name, size) == 0)
+            return tf_has_value(f) ? f : NULL;
+    }
+    return NULL;
+}
+
+/* What was learnt no longer holds; of a record that is bad, nothing was. */
+static apl_status has_changed_since(const struct tfrecord *t, apl_error *why)
+{
+    for (unsigned i = 0; i < t->fields.count; i++) {
+        const struct tf_feature *f = feature_of(&t->example, t->fields.field[i]);
+        if (f)
+            TRY(check_feature(t->fields.field[i], f, why));
+    }
     return fail(why, APL_E_SOURCE, "the file changed while it was read");
 }
 
@@ -94,10 +110,10 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
 {
     field->values.size = 0;
     if (!f)
-        return tf_is_fixed(&t->fields, field) ? has_changed_since(why) : APL_OK;
+        return tf_is_fixed(&t->fields, field) ? has_changed_since(t, why) : APL_OK;
     TRY(check_feature(field, f, why));
     if (tf_is_fixed(&t->fields, field) && (f->kind == TF_BYTES ? f->bytes_size : f->count) != field->least)
-        return has_changed_since(why);
+        return has_changed_since(t, why);
     if (f->kind == TF_BYTES) {
         buffer_put(&field->values, f->bytes, f->bytes_size);
         return tf_is_jpeg(&t->fields, field) ? check_jpeg_feature(t, field, f, why) : APL_OK;
@@ -108,17 +124,6 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
     tf_feature_values(f, field->values.data);
     field->values.size = size;
     return APL_OK;
-}
-
-static const struct tf_feature *feature_of(const struct tf_example *example, const struct tf_field *field)
-{
-    size_t size = strlen(field->name);
-    for (unsigned i = 0; i < example->count; i++) {
-        const struct tf_feature *f = &example->features[i];
-        if (f->name_size == size && memcmp(f->name, field->name, size) == 0)
-            return tf_has_value(f) ? f : NULL;
-    }
-    return NULL;
 }
 
 static apl_status append_values(struct tfrecord *t, apl_error *err)

@@ -63,9 +63,23 @@ bool tf_has_value(const struct tf_feature *f)
     return f->kind != TF_NONE && f->count > 0;
 }
 
+/* Has it a feature of another type than in the records before? Then it is left out or refused, and says nothing of the fields. */
+static bool is_other_type(const struct tf_fields *t, const struct tf_example *example)
+{
+    for (unsigned i = 0; i < example->count; i++) {
+        const struct tf_feature *f = &example->features[i];
+        const struct tf_field *field = tf_has_value(f) ? find_feature(t, f, i) : NULL;
+        if (field && field->kind != f->kind)
+            return true;
+    }
+    return false;
+}
+
 apl_status tf_fields_learn(struct tf_fields *t, const struct tf_example *example, const struct tf_place *at,
                            apl_error *err)
 {
+    if (is_other_type(t, example))
+        return APL_OK;
     for (unsigned i = 0; i < example->count; i++) {
         const struct tf_feature *f = &example->features[i];
         struct tf_field *field = find_feature(t, f, i);
@@ -73,7 +87,7 @@ apl_status tf_fields_learn(struct tf_fields *t, const struct tf_example *example
             continue;
         if (!field)
             TRY(add_feature(t, f, at, &field, err));
-        if (field->kind == f->kind)
+        if (field->kind == f->kind) /* it may come twice */
             learn_feature(field, f);
     }
     t->records++;

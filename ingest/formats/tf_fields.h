@@ -30,7 +30,7 @@ struct tf_fields {
     uint64_t records;
 };
 
-/* Takes the features of a record, which is at that place. */
+/* Takes the features of a record, which is at that place; not of one that is bad, as a feature is of another type than before. */
 apl_status tf_fields_learn(struct tf_fields *t, const struct tf_example *example, const struct tf_place *at,
                            apl_error *err);
 
