@@ -90,7 +90,7 @@ typedef struct apl_ingest_options {
     /* 1: JPEG images are stored as they came, without an index (see apl_writer_set_indexed()). */
     int keep_files;
     /* For tokens: the dtype of a stream, APL_U16 or APL_U32; the token that ends a document, or NULL: the stream is
-     * cut into records of `chunk` tokens (0: 65,536). */
+     * cut into records of `chunk` tokens (0: 65,536), which is 0 otherwise. */
     apl_dtype tokens;
     uint32_t chunk;
     const uint32_t *document_end;

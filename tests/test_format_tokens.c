@@ -43,7 +43,10 @@ Test(format_tokens, streams)
     check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){10}, 1);
     ix_options.chunk = 4;
     check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){4, 4, 2}, 3);
+    fx_shell("rm -r '%s'%s", ix_db, "");
     ix_options.document_end = &end;
+    IX_REFUSED(APL_E_INVALID, "or into records of equal length (chunk, --chunk), not both", "train.bin");
+    ix_options.chunk = 0;
     check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){3, 3, 1, 3}, 4);
     put_le("train.bin", some, 10, 4, 0);
     ix_options.tokens = APL_U32;
@@ -92,6 +95,15 @@ Test(format_tokens, numpy)
     ix_put("x.npy", b.data, b.size);
     ix_options.format = "tokens";
     check_tokens(IX_STORE("x.npy"), APL_U32, (const uint32_t[]){1, 65536, 3}, (const uint32_t[]){3}, 1);
+    ix_options.tokens = APL_U32;
+    apl_store_close(IX_STORE("x.npy"));
+    ix_options.tokens = APL_U16;
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    IX_REFUSED(APL_E_INVALID, "x.npy: its header says that tokens are i32, which are stored as u32, not u16",
+               "x.npy");
+    put_le("y.bin", some, 10, 2, 0); /* a stream, which is what the type is for */
+    cr_assert_eq(ix_ingest(IX_NAMES("x.npy", "y.bin")), APL_OK, "%s", fx_err.message);
+    ix_options.tokens = (apl_dtype)0;
     memset(b.data + b.size - 4, 0xff, 4);
     fx_shell("rm -r '%s'%s", ix_db, "");
     ix_put("x.npy", b.data, b.size);

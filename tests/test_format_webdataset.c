@@ -190,6 +190,7 @@ Test(format_webdataset, values)
         {"cls", "1", "7", ".cls: the label 7 is not of 0 to 1"},
         {"cls", "1", "-1", ".cls: the label -1 is not of 0 to 1"},
         {"cls", "1", "99999999999999999999", "which is not a whole number"},
+        {"cls", "1", "9223372036854775808", ".cls: 9223372036854775808 is not a valid i64"},
         {"txt", "a", "\xff", ".txt: is not UTF-8"},
         {"npy", "\x93NUMPY", "x", ".npy: ends within its header"},
         {"jpg", "x", "", ".jpg: "},

@@ -131,6 +131,10 @@ static void close_tokens(void *state)
 
 static apl_status open_tokens(const struct format_host *host, void **state, apl_error *err)
 {
+    if (host->options->chunk && host->options->document_end)
+        return fail(err, APL_E_INVALID,
+                    "a stream is cut into documents (document_end, --document-end), or into records of equal "
+                    "length (chunk, --chunk), not both");
     struct tokens *t = calloc(1, sizeof *t);
     if (!t)
         return fail_nomem(err);

@@ -138,6 +138,34 @@ static apl_status check_document_end(const struct token_files *t, const struct t
                 t->host->files[f->file].path, *end, apl_dtype_name(f->dtype));
 }
 
+/* Two bytes a token where that is enough for every file: what is stored does not depend on what tokens there happen to be. */
+apl_dtype token_files_dtype(const struct token_files *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (apl_dtype_size(t->file[i].dtype) > 2)
+            return APL_U32;
+    return APL_U16;
+}
+
+/* --tokens is for streams. Where there is none, it may repeat what the files say, but not contradict it. */
+static apl_status check_type_asked(const struct token_files *t, apl_error *err)
+{
+    apl_dtype asked = t->host->options->tokens, stored = token_files_dtype(t);
+    const struct token_file *other = NULL;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct token_file *f = &t->file[i];
+        if (!f->indexed && !is_array(&t->host->files[f->file]))
+            return APL_OK;
+        if (!other && (apl_dtype_size(f->dtype) > 2) == (stored == APL_U32))
+            other = f;
+    }
+    if ((int)asked == 0 || asked == stored || !other)
+        return APL_OK;
+    return fail(err, APL_E_INVALID, "%s: its %s says that tokens are %s, which are stored as %s, not %s",
+                t->host->files[other->file].path, other->indexed ? "index" : "header",
+                apl_dtype_name(other->dtype), apl_dtype_name(stored), apl_dtype_name(asked));
+}
+
 /* An empty file among others is what a copy that failed leaves. */
 static apl_status check_none_empty(const struct token_files *t, apl_error *err)
 {
@@ -177,18 +205,10 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
     for (size_t i = 0; i < t->host->file_count; i++)
         if (is_index(t, i))
             TRY(check_index_used(t, i, err));
+    TRY(check_type_asked(t, err));
     TRY(check_none_empty(t, err));
     tell_of_index(t);
     return APL_OK;
-}
-
-/* Two bytes a token where that is enough for every file: what is stored does not depend on what tokens there happen to be. */
-apl_dtype token_files_dtype(const struct token_files *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        if (apl_dtype_size(t->file[i].dtype) > 2)
-            return APL_U32;
-    return APL_U16;
 }
 
 apl_status token_files_open(struct token_files *t, const struct format_host *host, apl_error *err)

@@ -52,9 +52,11 @@ static apl_status make_number(const struct wds_field *f, struct wds_value *v, ap
     if (f->class_count && (negative || magnitude >= f->class_count))
         return fail(err, APL_E_SOURCE, "the label %s%" PRIu64 " is not of 0 to %zu", negative ? "-" : "",
                     magnitude, f->class_count - 1);
+    /* A number that no i64 holds had no say in what the type is. */
+    apl_dtype needed = wds_number_fits(APL_I64, negative, magnitude) ? f->dtype : APL_I64;
     if (!wds_number_fits(f->dtype, negative, magnitude))
         return fail(err, APL_E_SOURCE, "%s%" PRIu64 " is not a valid %s", negative ? "-" : "", magnitude,
-                    apl_dtype_name(f->dtype));
+                    apl_dtype_name(needed));
     v->numbers.size = 0;
     buffer_le(&v->numbers, negative ? 0 - magnitude : magnitude, (unsigned)apl_dtype_size(f->dtype));
     v->data = v->numbers.data;

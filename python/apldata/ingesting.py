@@ -264,7 +264,8 @@ def ingest(
             Without it, they are errors where something is expected behind them.
         tokens: ``"u16"`` or ``"u32"``: the source is streams of such tokens.
         document_end: the token that ends each document of a stream; each document is a record.
-        chunk: without `document_end`, the number of tokens in a record; 0: 65,536.
+        chunk: without `document_end`, with which it cannot be given, the number of tokens in a record; 0:
+            65,536.
         skip_bad: how many bad files or rows of tables, such as images that cannot be decoded, to leave out,
             each with a warning; the next one is an error.
         check: decode each image once to check it.
