@@ -4,10 +4,12 @@
 #include "image_options.h"
 #include "listing.h"
 #include "members.h"
+#include "series.h"
 #include "shown.h"
 #include "source.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 /* The way on from several sources. */
@@ -72,6 +74,22 @@ static apl_status check_uses(const struct ingest *in, const struct format *forma
     return APL_OK;
 }
 
+/* Shards that are missing from a series; but who gives one file by its name wants that one. */
+static apl_status check_series(const struct ingest *in, apl_error *err)
+{
+    size_t count = in->files ? in->host.file_count : in->sources.count;
+    if (in->options.partial || (count == 1 && !in->looked_for))
+        return APL_OK;
+    const char **paths = malloc((count + 1) * sizeof *paths);
+    if (!paths)
+        return fail_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        paths[i] = in->files ? in->host.files[i].path : in->sources.paths[i];
+    apl_status status = series_check(paths, count, err);
+    free(paths);
+    return status;
+}
+
 static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
 {
     in->format = format;
@@ -106,6 +124,7 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
     if (*files)
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;
+    TRY(check_series(in, err));
     TRY(begin_format(in, format, err));
     return in->files ? APL_OK : members_open(in, &other, err);
 }

@@ -86,6 +86,8 @@ static apl_status gather_source(struct ingest *in, const char *source, apl_error
     struct expanded files = {0};
     TRY(check_not_target(in, source, err));
     apl_status status = expand_source(source, &files, err);
+    if (status == APL_OK) /* a pattern may have found a single file */
+        in->looked_for |= strcmp(files.paths[0], source) != 0 || source_is_directory(source);
     for (size_t i = 0; status == APL_OK && i < files.count; i++)
         status = source_is_directory(files.paths[i]) ? add_directory(in, files.paths[i], err)
                                                      : expand_add(&in->given, files.paths[i], err);

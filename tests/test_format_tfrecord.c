@@ -277,6 +277,22 @@ Test(format_tfrecord, empty_shards)
     apl_store_close(s);
 }
 
+/* Of a series, in a directory or by a pattern; one that is given by name is enough. */
+Test(format_tfrecord, missing_shards)
+{
+    struct buffer file = small_file();
+    cr_assert_eq(mkdir(fx_path("set"), 0755), 0);
+    ix_put("set/val-00000-of-00001.tfrecord", file.data, file.size);
+    ix_put_buffer("set/train-00001-of-00002.tfrecord", &file);
+    IX_REFUSED(APL_E_INCOMPLETE, "train-00001-of-00002.tfrecord: of the 2 shards that its name speaks of, 1 is",
+               "set");
+    IX_REFUSED(APL_E_INCOMPLETE, "missing, number 0 first", "set/train-*");
+    apl_store_close(IX_STORE("set/train-00001-of-00002.tfrecord"));
+    ix_options.partial = 1;
+    apl_store_close(IX_STORE("set"));
+    cr_assert_eq(ix_sum.records, 6);
+}
+
 /* Where there is not one good record, the first bad one is reported. */
 Test(format_tfrecord, nothing_but_bad_records)
 {
