@@ -61,7 +61,8 @@ static int by_shard_number(const void *x, const void *y)
 static apl_status check_one(const struct shard *shards, size_t count, apl_error *err)
 {
     char shown[512];
-    uint32_t total = shards[0].total, first = shards[count - 1].number == total, distinct = 0, missing = first;
+    uint32_t total = shards[0].total, first = shards[count - 1].number == total, distinct = 0,
+             missing = first;
     for (size_t i = 0; i < count; i++) {
         distinct += i == 0 || shards[i].number != shards[i - 1].number;
         missing += shards[i].number == missing;

@@ -284,8 +284,8 @@ Test(format_tfrecord, missing_shards)
     cr_assert_eq(mkdir(fx_path("set"), 0755), 0);
     ix_put("set/val-00000-of-00001.tfrecord", file.data, file.size);
     ix_put_buffer("set/train-00001-of-00002.tfrecord", &file);
-    IX_REFUSED(APL_E_INCOMPLETE, "train-00001-of-00002.tfrecord: of the 2 shards that its name speaks of, 1 is",
-               "set");
+    IX_REFUSED(APL_E_INCOMPLETE,
+               "train-00001-of-00002.tfrecord: of the 2 shards that its name speaks of, 1 is", "set");
     IX_REFUSED(APL_E_INCOMPLETE, "missing, number 0 first", "set/train-*");
     apl_store_close(IX_STORE("set/train-00001-of-00002.tfrecord"));
     ix_options.partial = 1;

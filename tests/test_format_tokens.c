@@ -193,7 +193,8 @@ Test(format_tokens, pairs)
     ix_put_buffer("x.idx", &b);
     put_le("x.bin", some, 10, 4, 0);
     check_tokens(IX_STORE("x.idx"), APL_U32, some, (const uint32_t[]){10}, 1);
-    b = index_of(4, 4, lengths, 4, (const uint64_t[]){0, 4, 4, 4}, 4); /* documents without sequences at the end */
+    b = index_of(4, 4, lengths, 4, (const uint64_t[]){0, 4, 4, 4},
+                 4); /* documents without sequences at the end */
     ix_put_buffer("x.idx", &b);
     check_tokens(IX_STORE("x.idx"), APL_U32, some, (const uint32_t[]){10}, 1);
     b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 1, 2, 3, 4},

@@ -243,7 +243,8 @@ Test(format_webdataset, missing_shards)
 {
     cr_assert_eq(mkdir(fx_path("s"), 0755), 0);
     put_plain_shard("s/train-0-of-2.tar", 0, 2);
-    IX_REFUSED(APL_E_INCOMPLETE, "train-0-of-2.tar: of the 2 shards that its name speaks of, 1 is missing", "s");
+    IX_REFUSED(APL_E_INCOMPLETE, "train-0-of-2.tar: of the 2 shards that its name speaks of, 1 is missing",
+               "s");
     apl_store_close(IX_STORE("s/train-0-of-2.tar"));
     ix_options.partial = 1;
     apl_store_close(IX_STORE("s"));

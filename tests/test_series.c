@@ -4,9 +4,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define PATHS(...) ((const char *const[]){__VA_ARGS__})
-#define COUNT(...) (sizeof PATHS(__VA_ARGS__) / sizeof(char *))
-#define WHOLE(...) cr_assert_eq(series_check(PATHS(__VA_ARGS__), COUNT(__VA_ARGS__), NULL), APL_OK)
+#define PATHS(...)        ((const char *const[]){__VA_ARGS__})
+#define COUNT(...)        (sizeof PATHS(__VA_ARGS__) / sizeof(char *))
+#define WHOLE(...)        cr_assert_eq(series_check(PATHS(__VA_ARGS__), COUNT(__VA_ARGS__), NULL), APL_OK)
 #define LACKS(words, ...) lacks(words, PATHS(__VA_ARGS__), COUNT(__VA_ARGS__))
 
 static void lacks(const char *words, const char *const *paths, size_t count)

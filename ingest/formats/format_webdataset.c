@@ -29,8 +29,8 @@ struct webdataset {
 
     struct buffer key;    /* of the sample that is being read, */
     struct buffer unique; /* and with its split, in which no other has it */
-    bool open;         /* there is one */
-    uint64_t endings;  /* that it has; the first time */
+    bool open;            /* there is one */
+    uint64_t endings;     /* that it has; the first time */
 
     struct wds_shards shards; /* what each has; of parts */
     bool passing;             /* the sample that is being read is another part's */

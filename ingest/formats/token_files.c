@@ -181,7 +181,8 @@ static void tell_of_index(const struct token_files *t)
 {
     for (size_t i = 0; i < t->count && (int)t->host->options->tokens; i++)
         if (t->file[i].indexed) {
-            t->host->notice(t->host->user, "", "is read as documents, by the index of the same name beside it");
+            t->host->notice(t->host->user, "",
+                            "is read as documents, by the index of the same name beside it");
             return;
         }
 }
