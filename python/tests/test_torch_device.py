@@ -281,7 +281,7 @@ def test_several_threads(store: apldata.Store) -> None:
 
 def test_iterators_are_independent(store: apldata.Store) -> None:
     plain, made = loaders(store)
-    for (one, other), given in zip(zip(plain, plain), zip(made, made), strict=True):
+    for (one, other), given in zip(zip(plain, plain), zip(made, made), strict=True):  # noqa: B905
         check_equal(one, given[0])
         check_equal(other, given[1])
     assert made.epoch == 1 and made.state_dict() == plain.state_dict()
