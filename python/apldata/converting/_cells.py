@@ -33,9 +33,19 @@ def _of_array(array: np.ndarray | np.generic) -> Any:
         return None
     if array.ndim == 0 and array.dtype.kind in "USO":
         return cell(array.item())
+    if array.dtype.kind == "T":  # NumPy's StringDType
+        return _of_texts(np.asarray(array))
     if array.dtype.kind == "O":  # as which pandas has lists of lists
         return list(map(cell, np.asarray(array)))
     return np.asarray(array)
+
+
+def _of_texts(array: np.ndarray) -> Any:
+    """Texts, where what stands for none may be anything."""
+    if array.ndim > 1:
+        return list(map(_of_texts, array))
+    texts = [one if isinstance(one, str) else None for one in array.ravel().tolist()]
+    return texts if array.ndim else texts[0]
 
 
 def is_missing(value: Any) -> bool:

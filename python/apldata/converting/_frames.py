@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import wrong_type
 from .._errors import InvalidError
 from ._cells import cell
+from ._rows import together
 from ._times import Unit
 from ._told import Chunk, Column, Part, Told, Wishes
 
@@ -58,34 +60,60 @@ def _is_arrows(dtype: Any) -> bool:
     return has and find_spec("pyarrow") is not None
 
 
-class _Table:
-    """Columns of a frame that are read as those of Arrow's tables; there is at least one.
+class SeriesColumns:
+    """Columns of pandas. Those that Arrow tells more exactly are read as columns of its tables.
 
     Attributes:
         told: what their types say.
     """
 
     def __init__(self, columns: Mapping[str, Any], wishes: Wishes) -> None:
-        import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        self._columns = columns
+        self.told = {name: said for name, series in columns.items() if (said := _told(series)) is not None}
+        arrows = {name: series for name, series in columns.items() if _is_arrows(series.dtype)}
+        self._arrows = arrows.keys()
+        if arrows:
+            import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        from ._tables import open_table
+            from ._tables import TableColumns
 
-        table = pa.table({name: pa.array(series) for name, series in columns.items()})
-        self._table, self._wishes = table.unify_dictionaries(), wishes
-        self.told = open_table("", self._table, wishes).told
+            table = pa.table({name: pa.array(series) for name, series in arrows.items()})
+            self._table = TableColumns(table, wishes)
+            self.told |= self._table.told
 
     def rows(self, name: str, first: int, count: int) -> Chunk:
         """Some rows of a column, which are several columns if it is one of structs."""
-        from ._arrow import chunk_of
+        if name in self._arrows:
+            return self._table.rows(name, first, count)
+        return {name: _values(self._columns[name].iloc[first : first + count])}
 
-        piece = self._table.select([name]).slice(first, count).combine_chunks()
-        return chunk_of(piece.to_batches()[0], self._wishes)
+
+def series_of(column: Any) -> Any:
+    """A column of pandas, such as an Index or a Categorical, as a Series."""
+    import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    if isinstance(column, pandas.Series):
+        return column
+    if isinstance(column, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        return pandas.Series(column)
+    raise wrong_type("source", "a DataFrame, a Series or an Index of pandas", column)
 
 
-def open_frame(split: str, frame: Any, wishes: Wishes) -> Part:
+def _frame_of(source: Any) -> Any:
+    """What pandas has, as a data frame."""
+    import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    if isinstance(source, pandas.DataFrame):
+        return source
+    if isinstance(source, pandas.MultiIndex):
+        return source.to_frame(index=False, allow_duplicates=True)
+    series = series_of(source)
+    return series.to_frame("value" if series.name is None or series.name == "" else series.name)
+
+
+def open_frame(split: str, source: Any, wishes: Wishes) -> Part:
     """A DataFrame: its index, if that has a name, and its columns."""
-    if not hasattr(frame, "columns"):
-        frame = frame.to_frame(frame.name or "value")
+    frame = _frame_of(source)
     index = [name for name in frame.index.names if name is not None]
     names = [str(name) for name in [*index, *frame.columns]]
     for name in names:
@@ -93,19 +121,10 @@ def open_frame(split: str, frame: Any, wishes: Wishes) -> Part:
             raise InvalidError(f"two columns have the name {name!r}")
     if index:
         frame = frame.reset_index(index)
-
-    arrows = {name: frame.iloc[:, at] for at, name in enumerate(names) if _is_arrows(frame.dtypes.iloc[at])}
-    table = _Table(arrows, wishes) if arrows else None
+    columns = SeriesColumns({name: frame.iloc[:, at] for at, name in enumerate(names)}, wishes)
 
     def read() -> Iterator[Chunk]:
         for first in range(0, len(frame), _ROWS):
-            piece, chunk = frame.iloc[first : first + _ROWS], {}
-            for at, name in enumerate(names):
-                if table and name in arrows:
-                    chunk.update(table.rows(name, first, _ROWS))
-                else:
-                    chunk[name] = _values(piece.iloc[:, at])
-            yield chunk
+            yield together(columns.rows(name, first, _ROWS) for name in names)
 
-    told = {name: said for at, name in enumerate(names) if (said := _told(frame.iloc[:, at])) is not None}
-    return Part(split, read, {**told, **table.told} if table else told, len(frame))
+    return Part(split, read, columns.told, len(frame))

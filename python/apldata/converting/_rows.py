@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .._errors import Error, InvalidTypeError, SourceError
-from ._cells import names_of, row_of
+from .._errors import Error, InvalidError, InvalidTypeError, SourceError
+from ._cells import names_of, row_of, twice
 from ._told import Chunk, size_of
 
 PIECE = 16 << 20  # bytes of rows that become a chunk
@@ -33,6 +33,16 @@ class Rows:
         if self._names is None:
             self._names = names_of(row)
         return row_of(row, self._names, self._whole)
+
+
+def together(chunks: Iterable[Chunk]) -> Chunk:
+    """The columns of several, of the same rows."""
+    found: Chunk = {}
+    for chunk in chunks:
+        if both := found.keys() & chunk.keys():
+            raise InvalidError(twice(min(both)))
+        found.update(chunk)
+    return found
 
 
 def _columns(rows: list[dict[str, Any]]) -> Chunk:

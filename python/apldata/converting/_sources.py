@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import brief, text, wrong_type
+from .._arguments import text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ..schema import listed
-from ._cells import cell
+from ._dicts import SPLITS, are_columns, is_of, open_columns, refuse_splits, table_for, table_of
 from ._files import are_files, open_files, open_split
-from ._rows import PIECE, Rows, chunks, numbered
-from ._told import Chunk, Column, Part, Source, Told, Wishes, train_first
+from ._rows import Rows, chunks, numbered
+from ._told import Chunk, Part, Source, Told, Wishes, train_first
 from ._workers import Workers
 
 _WANTED = (
@@ -25,80 +25,17 @@ _WANTED = (
 )
 
 
-def _is_of(value: Any, package: str) -> bool:
-    """Is it of a class of that package, or of one derived from such?"""
-    return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
-
-
 def _refuse_batches(source: Any) -> None:
     """What gives batches would make a record of each."""
     if any(base.__module__ == "apldata._loader" for base in type(source).__mro__):
         raise InvalidTypeError(
             "source: a loader gives batches, not records: `apldata extract` copies records of a store"
         )
-    loads = any(base.__name__ == "DataLoader" for base in type(source).__mro__) and _is_of(source, "torch")
+    loads = any(base.__name__ == "DataLoader" for base in type(source).__mro__) and is_of(source, "torch")
     if loads and getattr(source, "batch_sampler", None) is not None:
         raise InvalidTypeError(
             "source: a DataLoader gives batches, not records: give its dataset (loader.dataset)"
         )
-
-
-# ------------------------------------------------------------------------------------------------- arrays
-
-
-def _is_column(value: Any) -> bool:
-    """Is it the values of a column, rather than a source of its own?"""
-    if isinstance(value, (list, tuple)):
-        return not (value and isinstance(value[0], (dict, tuple)))
-    plain = isinstance(value, np.ndarray) and value.dtype.names is None
-    return plain or hasattr(value, "detach") or (hasattr(value, "iloc") and getattr(value, "ndim", 0) == 1)
-
-
-def _values(column: Any) -> Column:
-    """Some rows of a column."""
-    if hasattr(column, "iloc"):
-        column = column.to_numpy()
-    whole = cell(column)
-    if isinstance(whole, np.ndarray) and whole.dtype.kind not in "USO" and not np.ma.isMaskedArray(column):
-        return whole
-    return [cell(value) for value in column]
-
-
-def _step(columns: Mapping[str, Any], rows: int) -> int:
-    size = sum(getattr(column, "nbytes", 64 * rows) for column in columns.values())
-    return max(1, min(4096, PIECE * rows // max(1, size)))
-
-
-_SPLITS = {"train", "test", "val", "valid", "validation", "dev", "eval"}
-
-
-def _refuse_splits(columns: Mapping[str, Any]) -> None:
-    """Where all columns are called like splits, either may be meant."""
-    if columns and columns.keys() <= _SPLITS and len(set(map(len, columns.values()))) == 1:
-        names, one = " and ".join(columns), next(iter(columns))
-        raise InvalidError(
-            f"source: {names} may be splits or columns: for splits, give each a dict of its columns, "
-            f"{{{one!r}: {{'image': ...}}}}; for columns, name their split, {{'train': {{{one!r}: ...}}}}"
-        )
-
-
-def _arrays(split: str, columns: Mapping[str, Any]) -> Part:
-    for name, column in columns.items():
-        if getattr(column, "ndim", 1) == 0:
-            raise wrong_type(f"column {name}", "an array of one value per record", column)
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        splits = "; for splits, give each a dict of its columns" if _SPLITS & lengths.keys() else ""
-        told = ", ".join(f"{n} {c}" for n, c in lengths.items())
-        raise InvalidError(f"columns of different lengths: {told}{splits}")
-    rows = next(iter(lengths.values()), 0)
-
-    def read() -> Iterator[Chunk]:
-        step = _step(columns, rows)
-        for first in range(0, rows, step):
-            yield {name: _values(column[first : first + step]) for name, column in columns.items()}
-
-    return Part(split, read, rows=rows)
 
 
 # --------------------------------------------------------------------------------------------------- rows
@@ -132,7 +69,7 @@ def _leaves(dataset: Any) -> Iterator[Any]:
     kind = type(dataset).__name__
     if kind == "Subset" and hasattr(dataset, "dataset"):
         yield from _leaves(dataset.dataset)
-    elif kind in ("ConcatDataset", "ChainDataset") and _is_of(dataset, "torch"):
+    elif kind in ("ConcatDataset", "ChainDataset") and is_of(dataset, "torch"):
         for one in dataset.datasets:
             yield from _leaves(one)
     else:
@@ -141,7 +78,7 @@ def _leaves(dataset: Any) -> Iterator[Any]:
 
 def _own_class_names(dataset: Any) -> dict[str, tuple[str, ...]]:
     """Of one dataset, by column."""
-    if _is_of(dataset, "datasets") and getattr(dataset, "features", None) is not None:
+    if is_of(dataset, "datasets") and getattr(dataset, "features", None) is not None:
         from ._features import told_of_features
 
         if getattr(dataset, "format", {}).get("type") == "custom":
@@ -156,9 +93,9 @@ def _own_class_names(dataset: Any) -> dict[str, tuple[str, ...]]:
 
 def _getter(dataset: Any) -> Callable[[int], Any]:
     """What makes a row of a dataset."""
-    if type(dataset).__name__ == "Subset" and _is_of(dataset, "torch"):
+    if type(dataset).__name__ == "Subset" and is_of(dataset, "torch"):
         return _Subset(_getter(dataset.dataset), dataset.indices)
-    files = _is_of(dataset, "torchvision") and hasattr(dataset, "samples") and hasattr(dataset, "root")
+    files = is_of(dataset, "torchvision") and hasattr(dataset, "samples") and hasattr(dataset, "root")
     plain = getattr(dataset, "transform", None) is None and getattr(dataset, "target_transform", None) is None
     if files and plain and hasattr(dataset, "class_to_idx") and hasattr(dataset, "extensions"):
         return _Folder(dataset)
@@ -219,40 +156,18 @@ def _iterable(split: str, rows: Iterable[Any], named: Rows, told: Mapping[str, T
 
 def split_named(split: Any) -> Any:
     """A split's name, where an object of Hugging Face's library stands for it: datasets.Split.TRAIN."""
-    return str(split) if _is_of(split, "datasets") else split
+    return str(split) if is_of(split, "datasets") else split
 
 
 def _refuse_columns(source: Any) -> None:
     """A column alone of polars or Arrow, but for one of structs, has no name to give the field."""
     if str(getattr(source, "type", getattr(source, "dtype", ""))).lower().startswith("struct"):
         return
-    if (table := _table_for(source)) is not None:
+    if (table := table_for(source)) is not None:
         kind = type(source).__name__
         raise InvalidTypeError(
             f"source: a {kind} is one column: give a table, {table}({{'name': column}}), for each split"
         )
-
-
-def _table_for(column: Any) -> str | None:
-    """What makes a table of columns such as this one, of Arrow or polars; None: another value."""
-    if _is_of(column, "pyarrow") and hasattr(column, "null_count"):
-        return "pyarrow.table"
-    return "polars.DataFrame" if _is_of(column, "polars") and hasattr(column, "to_frame") else None
-
-
-def _table_of(source: Any) -> Any:
-    """A dict of columns of Arrow, or of polars, as their table; anything else as it is."""
-    if not isinstance(source, Mapping):
-        return source
-    tables = set(map(_table_for, source.values()))
-    if len(tables) != 1 or (table := tables.pop()) is None:
-        return source
-    module, _, make = table.partition(".")
-    try:
-        return getattr(sys.modules[module], make)(dict(source))
-    except Exception as error:  # of many kinds: of lengths, of names
-        why = brief(str(error), 200)
-        raise InvalidError(f"source: {table} makes no table of its columns: {why}") from None
 
 
 class Opener:
@@ -271,15 +186,15 @@ class Opener:
     def open(self, source: Any) -> Source:
         if are_files(source) or self._are_paths(source):
             return open_files(source, self._wishes)
-        if isinstance(source, Mapping) and not source.keys() <= _SPLITS:
-            source = _table_of(source)
+        if isinstance(source, Mapping) and not source.keys() <= SPLITS:
+            source = table_of(source)
         if isinstance(source, Mapping):
-            if not all(map(_is_column, source.values())) or (source and all(map(are_files, source.values()))):
+            if not are_columns(source) or (source and all(map(are_files, source.values()))):
                 return self._splits(source)
-            _refuse_splits(source)
+            refuse_splits(source)
         _refuse_columns(source)
         name = type(source).__name__
-        if _is_of(source, "pyarrow"):
+        if is_of(source, "pyarrow"):
             from ._tables import open_tables
 
             return Source("pyarrow", name, open_tables(source, self._wishes))
@@ -310,11 +225,14 @@ class Opener:
 
     def _one(self, split: str, source: Any) -> tuple[str, Part]:
         """A source without splits: what it is, and how it is read."""
-        source = _table_of(source)
+        source = table_of(source)
         if isinstance(source, Mapping):
-            return "arrays", _arrays(split, source)
+            return "arrays", open_columns(split, source, self._wishes)
+        if getattr(source, "ndim", 1) == 0:
+            raise wrong_type("source", _WANTED, source)
         if isinstance(source, np.ndarray) and source.dtype.names:
-            return "arrays", _arrays(split, {name: source[name] for name in source.dtype.names})
+            columns = {name: source[name] for name in source.dtype.names}
+            return "arrays", open_columns(split, columns, self._wishes)
         _refuse_batches(source)
         _refuse_columns(source)
         known = self._known(split, source)
@@ -325,7 +243,7 @@ class Opener:
         ):
             raise wrong_type("source", _WANTED, source)
         if hasattr(source, "__len__") and hasattr(source, "__getitem__") and not _is_iterable(source):
-            kind = "torch" if "torch" in sys.modules and _is_of(source, "torch") else "rows"
+            kind = "torch" if "torch" in sys.modules and is_of(source, "torch") else "rows"
             told = _class_names(source, self._wishes)
             return kind, _dataset(split, source, self._rows, told, self._workers, self._stack)
         if self._workers:
@@ -340,19 +258,19 @@ class Opener:
 
     def _known(self, split: str, source: Any) -> tuple[str, Part] | None:
         """Of a library whose tables are read as such."""
-        if _is_of(source, "datasets"):
+        if is_of(source, "datasets"):
             from ._huggingface import open_dataset
 
             part = open_dataset(split, source, self._wishes)
             return None if part is None else ("huggingface", part)
-        if _is_of(source, "pandas"):
+        if is_of(source, "pandas"):
             from ._frames import open_frame
 
             return "pandas", open_frame(split, source, self._wishes)
-        if _is_of(source, "pyarrow") or hasattr(source, "__arrow_c_stream__"):
+        if is_of(source, "pyarrow") or hasattr(source, "__arrow_c_stream__"):
             from ._tables import open_table
 
             return type(source).__module__.partition(".")[0], open_table(split, source, self._wishes)
-        if _is_of(source, "polars"):
+        if is_of(source, "polars"):
             raise wrong_type("source", "a DataFrame of polars, such as by .collect()", source)
         return None

@@ -139,6 +139,28 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
     return Part(split, lambda: chunks(pieces(table), wishes), told, table.num_rows)
 
 
+class TableColumns:
+    """Columns of a table, or of a frame of polars, that are read one by one.
+
+    Attributes:
+        told: what their types say.
+    """
+
+    def __init__(self, source: Any, wishes: Wishes) -> None:
+        table = source
+        if not isinstance(source, pa.Table):
+            table = _exported(pa.table, _without_objects(source, wishes))
+        self._table, self._wishes = table.unify_dictionaries(), wishes
+        self.told = open_table("", self._table, wishes).told
+
+    def rows(self, name: str, first: int, count: int) -> Chunk:
+        """Some rows of a column, which are several columns if it is one of structs."""
+        if name not in self._table.column_names:  # Python's objects, which nobody wants
+            return {}
+        piece = self._table.select([name]).slice(first, count).combine_chunks()
+        return chunk_of(piece.to_batches()[0], self._wishes)
+
+
 def open_tables(source: Any, wishes: Wishes) -> list[Part]:
     """A table of an exported store, by its splits; any other as one."""
     schema = getattr(source, "schema", None)
