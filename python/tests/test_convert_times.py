@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convert_tools import made
+from convert_tools import made, types_of
 
 import apldata
 
@@ -135,3 +135,20 @@ def test_missing_times_leave_the_others_alone(
 def test_times_of_numpy_that_are_missing(tmp_path: Path) -> None:
     days = {"t": np.array(["2020-01-01", "NaT"], "M8[D]")}
     assert made(days, tmp_path / "a", missing={"t": DAY}).to_numpy()["t"].tolist() == [DAYS] * 2
+
+
+def test_rows_of_the_times_of_pandas(tmp_path: Path) -> None:
+    """They have a unit each: seconds, if the text that one was made from has no more."""
+    pd = pytest.importorskip("pandas")
+    day, later = pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01 00:00:00.000005")
+    rows = [{"a": day, "b": pd.Timedelta("1s")}, {"a": later, "b": datetime.timedelta(0)}]
+    store = made(rows, tmp_path / "a")
+    assert types_of(store) == {"a": "i64", "b": "i64"}
+    assert [row["a"] for row in store] == [1577836800000000, 1577836800000005]
+    assert [row["b"] for row in store] == [1000000, 0]
+    fine = pd.Timestamp("2020-01-01 00:00:00.000000007", tz="US/Eastern")
+    store = made({"a": [day.tz_localize("UTC"), fine]}, tmp_path / "b")
+    assert store[1]["a"] == 1577836800000000007 + 5 * 3600 * 10**9
+    with pytest.raises(apldata.InvalidError, match=r"row 1, column a: .* hold times of no zone"):
+        made([{"a": day}, {"a": fine}], tmp_path / "c")
+    assert made([{"a": day}, {"a": pd.NaT}], tmp_path / "d", missing="skip").to_numpy()["a"].shape == (1,)

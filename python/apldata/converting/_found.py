@@ -19,10 +19,14 @@ UNEVEN = "lists of lists of different lengths"
 _PYTHON = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", File: "file",
            DecodedImage: "image", Header: "image", list: "list"}  # fmt: skip
 
+_TIMES = (datetime.datetime, datetime.date, datetime.timedelta, datetime.time)
+
 
 def _kind(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array of {value.dtype}"
+    if isinstance(value, _TIMES):  # also of classes derived from these, such as those of pandas
+        return next(kind.__name__ for kind in _TIMES if isinstance(value, kind))
     return _PYTHON.get(type(value)) or type(value).__name__
 
 

@@ -158,12 +158,22 @@ def is_time(value: Any) -> bool:
     )
 
 
+def _code_of_pandas(values: Iterable[Any]) -> str:
+    """Of Timestamps or Timedeltas, each of which has a unit of its own: microseconds, as Python's times
+    have; nanoseconds, if one has that unit."""
+    kinds = {array.dtype for one in values if one is not None and (array := _as_numpy(one)) is not None}
+    unit = "ns" if any(np.datetime_data(kind)[0] == "ns" for kind in kinds) else "us"
+    return f"{min(kinds).kind}8[{unit}]"
+
+
 def unit_of(values: Iterable[Any]) -> Unit | None:
     """The unit of the first value that is there; None: it is no time."""
     first = (
         values if isinstance(values, np.ndarray) else next((one for one in values if one is not None), None)
     )
-    code = None if hasattr(first, "to_numpy") else _code_of(first)
+    code = _code_of(first)
+    if code is not None and hasattr(first, "to_numpy"):
+        code = _code_of_pandas(values)
     if code is None:
         array = _as_numpy(first)
         if array is None:
