@@ -15,29 +15,29 @@ from .._errors import InvalidTypeError
 from ._images import DecodedImage, File, file_of, of_pil
 
 
-def _array_of_tensor(tensor: Any) -> np.ndarray:
+def _array_of_tensor(tensor: Any, own: bool) -> np.ndarray:
     """A tensor of torch's; of bfloat16, of which neither NumPy nor a store has a type, as f32, exactly."""
     plain = by_corners(tensor.detach()).cpu().contiguous()
     if str(plain.dtype) == "torch.bfloat16":
         plain = plain.float()
-    return np.asarray(plain.resolve_conj().resolve_neg())
+    array = np.asarray(plain.resolve_conj().resolve_neg())
+    shared = own and tensor.device.type == "cpu" and array.ctypes.data == tensor.data_ptr()
+    return array.copy() if shared else array
 
 
-def _of_array(array: np.ndarray | np.generic) -> Any:
+def _of_array(array: np.ndarray | np.generic, own: bool) -> Any:
     """An array of NumPy's; what is one text, or one sequence of bytes, as such."""
-    if isinstance(array, np.ma.MaskedArray):
-        if np.ma.is_masked(array):
-            return None
-        return np.asarray(array)
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        return None
     if array.dtype.kind in "mM" and np.isnat(array).any():
         return None
     if array.ndim == 0 and array.dtype.kind in "USO":
-        return cell(array.item())
+        return cell(array.item(), own)
     if array.dtype.kind == "T":  # NumPy's StringDType
         return _of_texts(np.asarray(array))
     if array.dtype.kind == "O":  # as which pandas has lists of lists
-        return list(map(cell, np.asarray(array)))
-    return np.asarray(array)
+        return [cell(value, own) for value in np.asarray(array)]
+    return np.array(array) if own and isinstance(array, np.ndarray) else np.asarray(array)
 
 
 def _of_texts(array: np.ndarray) -> Any:
@@ -58,17 +58,18 @@ def has_gaps(value: Any) -> bool:
     return isinstance(value, list) and any(one is None or has_gaps(one) for one in value)
 
 
-def cell(value: Any) -> Any:
+def cell(value: Any, own: bool = False) -> Any:
     """A value of a row: None, bool, int, float, str, bytes, an array, a `File`, a `DecodedImage`, a list, or
-    something that a field cannot hold, as it is."""
+    something that a field cannot hold, as it is. `own`: it shares no memory that the source may fill anew,
+    as those that read each row into one array do."""
     if type(value) in (bool, int, float, str, bytes, File, DecodedImage):
         return value
     if is_missing(value):
         return None
     if isinstance(value, (np.ndarray, np.generic)):
-        return _of_array(value)
+        return _of_array(value, own)
     if hasattr(value, "detach") and hasattr(value, "numpy"):
-        return _array_of_tensor(value)
+        return _array_of_tensor(value, own)
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
     if isinstance(value, os.PathLike):
@@ -78,7 +79,20 @@ def cell(value: Any) -> Any:
     pil = sys.modules.get("PIL.Image")
     if pil is not None and isinstance(value, pil.Image):
         return of_pil(value)
-    return list(map(cell, value)) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [cell(one, own) for one in value]
+    return _kept(value) if own and isinstance(value, dict) else value
+
+
+def _kept(value: Any) -> Any:
+    """What a dict holds, for text of JSON to be made of later, in memory of its own."""
+    if isinstance(value, dict):
+        return {key: _kept(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_kept, value))
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value.detach().clone() if hasattr(value, "detach") and hasattr(value, "numpy") else value
 
 
 def _file_of(value: dict[str, Any]) -> File | None:
@@ -148,13 +162,13 @@ def names_of(row: Any) -> list[str] | None:
 
 
 def row_of(row: Any, names: list[str] | None, whole: frozenset[str]) -> dict[str, Any]:
-    """A row by the names of its columns, and each value as a cell."""
+    """A row by the names of its columns, and each value as a cell, of its own."""
     if hasattr(row, "_asdict"):
         row = row._asdict()
     elif dataclasses.is_dataclass(row) and not isinstance(row, type):
         row = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
     if isinstance(row, dict):
-        return {name: cell(value) for name, value in flat(row, whole).items()}
+        return {name: cell(value, own=True) for name, value in flat(row, whole).items()}
     values = (
         list(row)
         if isinstance(row, (tuple, list)) and (names is None or len(names) != 1 or len(row) == 1)
@@ -164,4 +178,4 @@ def row_of(row: Any, names: list[str] | None, whole: frozenset[str]) -> dict[str
         raise InvalidTypeError(
             f"a row of {len(values)} values, where the first has {'names' if names is None else len(names)}"
         )
-    return {name: cell(value) for name, value in zip(names, values, strict=True)}
+    return {name: cell(value, own=True) for name, value in zip(names, values, strict=True)}
