@@ -12,6 +12,7 @@ import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ig
 from .._errors import InvalidError
 from ._cells import twice
 from ._images import File, file_of
+from ._scalars import check_members, values_of
 from ._times import Unit
 from ._told import Chunk, Column, Told, Wishes
 
@@ -231,8 +232,7 @@ def _column(array: Any) -> Column:
     if _of_time(type) is not None:
         return _times(array)
     if array.null_count or type not in _NUMBERS:
-        values: list[Any] = array.to_pylist()
-        return values
+        return values_of(array)
     numbers: np.ndarray = array.to_numpy(zero_copy_only=False)
     return numbers
 
@@ -271,6 +271,7 @@ def _columns(name: str, array: Any, wishes: Wishes) -> Iterator[tuple[str, Colum
     for at, (inside, _) in enumerate(members):
         yield from _columns(f"{name}.{inside}", _inside(array, at), wishes)
     if not members and wishes.wants(name):
+        check_members(name, array.type)
         yield name, _column(_cast(array, wishes.casts.get(name)))
 
 

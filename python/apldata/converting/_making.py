@@ -21,7 +21,7 @@ from ..schema import Field
 from ._beside import Beside, OfFile, Values
 from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
 from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
-from ._plain import json_of, why_not
+from ._plain import clock, json_of, why_not
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
@@ -213,10 +213,11 @@ class Numbers(Maker):
 class Json(Maker):
     """Anything that JSON can say, as text."""
 
-    _zone = False
+    _zone = _clock = False
 
     def accept(self, told: Told) -> None:
         self._zone = told.time is not None and told.time.zone
+        self._clock = told.time is not None and told.time.clock
 
     def make(self, values: Column, wrong: Wrongs) -> Values:
         return {self.field.name: [self._one(row, value, wrong) for row, value in enumerate(values)]}
@@ -224,6 +225,8 @@ class Json(Maker):
     def _one(self, row: int, value: Any, wrong: Wrongs) -> str:
         if self._zone and isinstance(value, (np.datetime64, np.ndarray)) and not np.isnat(value):
             value = f"{value}+00:00"
+        if self._clock and isinstance(value, (np.timedelta64, np.ndarray)) and not np.isnat(value):
+            value = clock(int(np.asarray(value).astype("m8[ns]").astype(np.int64)))
         try:
             return json_of(value)
         except (TypeError, ValueError) as error:
