@@ -95,6 +95,13 @@ def _in_shape(empty: Any, shape: tuple[int, ...]) -> Any:
     return np.zeros(sizes, array.dtype) if agrees and array.ndim <= len(shape) and 0 in sizes else empty
 
 
+def _is_bool(value: Any) -> bool:
+    """Is it a boolean, or an array or a list of such?"""
+    while isinstance(value, list) and value:
+        value = value[0]
+    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+
+
 class Numbers(Maker):
     """Numbers, arrays of them, text: what a writer takes as it is.
 
@@ -136,8 +143,24 @@ class Numbers(Maker):
             return self.time.numbers(values)
         if (values.dtype.kind in "mM" or self.time is not None) and len(values):
             raise Refusal(0, f"{shown(values[0])}, where the first rows hold {self.time or 'no times'}")
+        self._check_kind(values, None)
         self._check_rounded(values, None)
         return values
+
+    def _check_kind(self, value: Any, row: int | None) -> None:
+        """Refuses booleans among numbers, and a minus zero, whose sign is lost, among whole ones: they differ
+        from the first rows, as nobody has asked for the type. `row`: as for `_check_rounded()`."""
+        dtype = self.field.dtype
+        if self.asked or self.field.classes or dtype in ("bool", "utf8"):
+            return
+        if _is_bool(value) and np.size(value):
+            raise Refusal(row or 0, f"{shown(value)} (bool), where the first rows hold {dtype}")
+        is_float = isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+        if is_float and dtype[0] in "iu":
+            places = np.argwhere((np.asarray(value) == 0) & np.signbit(value))
+            if len(places):
+                place = int(places[0][0]) if row is None else row
+                raise Refusal(place, f"-0.0, where the first rows hold {dtype}, which has no minus zero")
 
     def _check_rounded(self, value: Any, row: int | None) -> None:
         """Refuses floats that would be rounded, as nobody has asked for the narrower type; `row`: the one
@@ -180,6 +203,7 @@ class Numbers(Maker):
             value = self.time.number(row, value)
         elif is_time(value):
             raise Refusal(row, f"{value}, where the first rows hold no times")
+        self._check_kind(value, row)
         self._check_rounded(value, row)
         value = self._plain(value)
         if len(self.field.shape) > 1 and -1 in self.field.shape and _is_empty(value):
