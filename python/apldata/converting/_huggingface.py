@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,31 @@ from ._tables import chunks, pieces, rows_at_once, told_of_schema
 from ._told import Part, Told, Wishes
 
 
-def _batches(dataset: Any, step: int) -> Iterator[Any]:
+def _is_by_rows(dataset: Any) -> bool:
+    """Does it make a table of each row, of the types that the row tells? That is where it has been filtered,
+    or its rows come from a function. Of several rows, `iter()` makes a table only if these types agree; of
+    one, a table with the types of its features."""
+    rows = getattr(dataset, "_ex_iterable", None)
+    return rows is not None and getattr(rows, "iter_arrow", None) is None
+
+
+def _tables(dataset: Any, step: int, known: bool) -> Iterator[Any]:
+    arrow = dataset.with_format("arrow")
+    if not known or not _is_by_rows(dataset):
+        yield from arrow.iter(step)
+        return
+    rows = arrow.iter(1)
+    while some := list(islice(rows, step)):
+        yield pa.concat_tables(some).combine_chunks()
+
+
+def _batches(dataset: Any, step: int, known: bool) -> Iterator[Any]:
+    """`known`: its features are given, and not those of its first rows."""
     try:
-        for table in dataset.with_format("arrow").iter(step):
+        for table in _tables(dataset, step, known):
             yield from pieces(table)
-    except pa.ArrowInvalid as error:
-        if "Schema at index" not in str(error):
+    except (pa.ArrowInvalid, ValueError) as error:
+        if "Schema at index" not in str(error) and type(error).__name__ != "CastError":
             raise
         advice = "convert iter(dataset)" if dataset.features else "give the dataset its features"
         raise SourceError(
@@ -61,20 +81,30 @@ def _resolved(dataset: Any) -> Any:
         return None
 
 
+def _formatted(dataset: Any) -> Any:
+    """With the columns alone that its rows have, as `with_format(columns=[...])` says."""
+    form = getattr(dataset, "format", {})
+    columns = form.get("columns")
+    if columns is None or form.get("output_all_columns") or set(columns) == set(dataset.column_names):
+        return dataset
+    return dataset.select_columns([name for name in dataset.column_names if name in columns])
+
+
 def open_dataset(split: str, dataset: Any, wishes: Wishes) -> Part | None:
     """A Dataset or IterableDataset; None: its rows are made by a function of the caller's."""
     if not hasattr(dataset, "with_format") or not hasattr(dataset, "iter"):
         return None
-    rows, step = None, 256
+    rows, step, known = None, 256, dataset.features is not None
     if hasattr(dataset, "__len__"):
         if getattr(dataset, "format", {}).get("type") == "custom":
             return None
+        dataset = _formatted(dataset)
         rows, table = len(dataset), dataset.data
         step = rows_at_once(table.nbytes, max(1, len(table)))
     elif (dataset := _resolved(dataset)) is None:
         return None
     told, notes = _told(dataset, wishes), _modes(dataset, wishes)
-    return Part(split, lambda: chunks(_batches(dataset, step), wishes), told, rows, notes=notes)
+    return Part(split, lambda: chunks(_batches(dataset, step, known), wishes), told, rows, notes=notes)
 
 
 def _load_split(path: Path) -> Any:

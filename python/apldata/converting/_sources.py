@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .._arguments import text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ..schema import listed
+from ._cells import flat
 from ._dicts import SPLITS, are_columns, is_of, open_columns, refuse_splits, table_for, table_of
 from ._files import are_files, open_files, open_split
 from ._rows import Rows, chunks, numbered
@@ -76,15 +77,26 @@ def _leaves(dataset: Any) -> Iterator[Any]:
         yield dataset
 
 
+def _still_labels(dataset: Any, names: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The columns of which a function of the caller's, which makes the rows, has left the numbers of classes,
+    as the first row tells."""
+    with suppress(Exception):  # reading the rows will tell
+        first = {name: np.asarray(value) for name, value in flat(dataset[0], frozenset()).items()}
+        numbers = {name: int(one) for name, one in first.items() if one.ndim == 0 and one.dtype.kind in "iu"}
+        return {name: of for name, of in names.items() if -1 <= numbers.get(name, -2) < len(of)}
+    return {}
+
+
 def _own_class_names(dataset: Any) -> dict[str, tuple[str, ...]]:
     """Of one dataset, by column."""
     if is_of(dataset, "datasets") and getattr(dataset, "features", None) is not None:
         from ._features import told_of_features
 
-        if getattr(dataset, "format", {}).get("type") == "custom":
-            return {}
         told = told_of_features(dataset.features.to_dict())
-        return {column: of.classes for column, of in told.items() if of.classes}
+        found = {column: of.classes for column, of in told.items() if of.classes}
+        if getattr(dataset, "format", {}).get("type") == "custom":
+            return _still_labels(dataset, found)
+        return found
     names = getattr(dataset, "classes", None)
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         return {}

@@ -1,0 +1,56 @@
+"""apldata.convert() of datasets of Hugging Face with formats and transforms of the caller's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convert_tools import made, types_of
+
+datasets = pytest.importorskip("datasets")
+
+
+def labelled() -> Any:
+    dataset = datasets.Dataset.from_dict({"label": [0, 1, 0], "x": [1, 2, 3]})
+    return dataset.cast_column("label", datasets.ClassLabel(names=["cat", "dog"]))
+
+
+def test_transforms_keep_the_names_of_labels(tmp_path: Path) -> None:
+    """As long as the values are labels."""
+    kept = labelled().with_transform(lambda batch: batch | {"x": [[one, one] for one in batch["x"]]})
+    store = made(kept, tmp_path / "kept")
+    assert types_of(store) == {"label": "u8", "x": "i64[2]"} and store.classes == ("cat", "dog")
+    for number, change in enumerate(
+        (lambda one: one / 2 + 0.25, lambda one: [one], lambda one: one + 7, str)
+    ):
+        changed = labelled().with_transform(
+            lambda batch, of=change: batch | {"label": list(map(of, batch["label"]))}
+        )
+        assert made(changed, tmp_path / str(number)).schema["label"].classes is None
+
+
+def test_formats_choose_columns(tmp_path: Path) -> None:
+    chosen = labelled().with_format("numpy", columns=["x"])
+    assert types_of(made(chosen, tmp_path / "a")) == {"x": "i64"}
+    assert types_of(made({"test": chosen}, tmp_path / "b")) == {"x": "i64"}
+    every = labelled().with_format("numpy", columns=["x"], output_all_columns=True)
+    assert types_of(made(every, tmp_path / "c")) == {"label": "u8", "x": "i64"}
+    named = labelled().with_format("numpy", columns=["label"])
+    assert made(named, tmp_path / "d").classes == ("cat", "dog")
+
+
+def test_streams_have_the_types_of_their_features(tmp_path: Path) -> None:
+    """Of rows that were filtered, or that a function made, the first list was empty, and so of no type."""
+    features = datasets.Features({"a": datasets.Value("int64"), "v": datasets.List(datasets.Value("int64"))})
+    stored = datasets.Dataset.from_dict({"a": [0, 1, 2], "v": [[], [1], [2, 2]]}, features=features)
+    filtered = stored.to_iterable_dataset().filter(lambda row: row["a"] != 1)
+    for number, source in enumerate((filtered, filtered.take(2), {"test": filtered.shuffle(1)})):
+        store = made(source, tmp_path / str(number))
+        assert types_of(store) == {"a": "i64", "v": "i64[-1]"}
+        assert sorted(record["v"].tolist() for record in store) == [[], [2, 2]]
+    made_of = datasets.IterableDataset.from_generator(
+        lambda: ({"a": row, "v": [row] * (row % 3)} for row in range(600)), features=features
+    )
+    store = made(made_of, tmp_path / "rows")
+    assert len(store) == 600 and [record["v"].tolist() for record in store][597:] == [[], [598], [599] * 2]
