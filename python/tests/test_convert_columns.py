@@ -147,3 +147,26 @@ def test_types_that_first_rows_do_not_tell(tmp_path: Path) -> None:
     with pytest.raises(apldata.SourceError, match=r"later rows have columns or types that its first do not"):
         made(streamed, tmp_path / "a")
     assert made(({"z": [n] * n} for n in range(3)), tmp_path / "b")[2]["z"].tolist() == [2, 2]
+
+
+def test_fields_that_are_called_like_indexes(tmp_path: Path) -> None:
+    """Of an exported store, they are none of pandas' indexes."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    with apldata.Writer(tmp_path / "a", {"__index_level_0__": "i64", "x": "i64"}) as writer:
+        writer.append({"__index_level_0__": 4, "x": 1})
+    apldata.export(tmp_path / "a", tmp_path / "a.parquet")
+    digest = apldata.Store(tmp_path / "a").content_digest
+    for number, source in enumerate((tmp_path / "a.parquet", pq.read_table(tmp_path / "a.parquet"))):
+        assert made(source, tmp_path / str(number)).content_digest == digest
+
+
+def test_dictionaries_within_structs_in_several_row_groups(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    words = pa.array(["a", "b", "c"] * 100).dictionary_encode()
+    lists = pa.ListArray.from_arrays(pa.array(range(301), pa.int32()), words)
+    table = pa.table({"s": pa.StructArray.from_arrays([words, lists], names=["d", "l"]), "x": range(300)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=50)
+    store = made(tmp_path / "a.parquet", tmp_path / "a", types={"s.l": "json"})
+    assert types_of(store) == {"s.d": "u8", "s.l": "utf8[-1]", "x": "i64"}
+    assert store.schema["s.d"].classes == ("a", "b", "c")
+    assert store[299] == {"s.d": 2, "s.l": '["c"]', "x": 299}

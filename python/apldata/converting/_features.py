@@ -112,6 +112,11 @@ def told_of_fields(schema: Any) -> dict[str, Told]:
     return {name: told for name, told in found.items() if told is not None}
 
 
+def fields_of(schema: Any) -> frozenset[str]:
+    """The columns that are fields of an exported store."""
+    return frozenset(_of_fields(schema.metadata) | told_of_fields(schema))
+
+
 def _own(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
     own = _json(metadata, OWN)
     return own if isinstance(own, dict) else {}

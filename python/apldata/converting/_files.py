@@ -89,6 +89,12 @@ def _opened(path: Path) -> tuple[Any, Any]:
     raise SourceError(f"{path}: is neither a Parquet nor an Arrow file")
 
 
+def _has_dictionaries(type: Any) -> bool:
+    """Has it a dictionary within? Arrow cannot read such from several row groups at once."""
+    inside = [type.field(at).type for at in range(type.num_fields)]
+    return any(hasattr(one, "index_type") or _has_dictionaries(one) for one in inside)
+
+
 def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
     from ._tables import rows_at_once
 
@@ -96,8 +102,11 @@ def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
         size = sum(group.total_byte_size for group in groups)
         columns = [name for name in file.schema_arrow.names if wishes.wants_of(name)]
+        step = rows_at_once(size, file.metadata.num_rows)
+        apart = any(map(_has_dictionaries, file.schema_arrow.types))
         with file:
-            yield from file.iter_batches(rows_at_once(size, file.metadata.num_rows), columns=columns)
+            for some in [[group] for group in range(len(groups))] if apart else [None]:
+                yield from file.iter_batches(step, row_groups=some, columns=columns)
         return
     whole = hasattr(file, "num_record_batches")
     for batch in (file.get_batch(i) for i in range(file.num_record_batches)) if whole else file:
@@ -150,9 +159,10 @@ def _difference(own: Any, first: Any, wishes: Wishes) -> str | None:
 
 
 def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions) -> Part:
-    from ._tables import told_of_schema
+    from ._tables import told_of_schema, wishes_of
 
     first, schema = _opened(files[0])
+    wishes = wishes_of(schema, wishes)
     told = {str(files[0]): told_of_schema(schema, wishes)}
     rows = 0
     for path in files:

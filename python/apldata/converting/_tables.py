@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from .._arguments import brief
 from .._errors import InvalidError, InvalidTypeError, SourceError
 from ._arrow import chunk_of, classes_of, told_of
 from ._exports import split_up
-from ._features import told_of_fields, told_of_metadata
+from ._features import fields_of, told_of_fields, told_of_metadata
 from ._rows import PIECE
 from ._told import Chunk, Part, Told, Wishes
 
@@ -33,6 +34,12 @@ def told_of_schema(schema: Any, wishes: Wishes) -> dict[str, Told]:
         if name in told:
             told[name] = more.over(told[name])
     return told
+
+
+def wishes_of(schema: Any, wishes: Wishes) -> Wishes:
+    """With the fields of an exported store that are called like indexes of pandas."""
+    fields = fields_of(schema)
+    return dataclasses.replace(wishes, fields=fields) if fields else wishes
 
 
 def chunks(batches: Iterable[Any], wishes: Wishes) -> Iterator[Chunk]:
@@ -130,9 +137,10 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
         source = _exported(pa.table, _without_objects(source, wishes))  # of polars, without a copy
     if not isinstance(source, pa.Table):
         schema, batches, rows, again = _reading(source)
+        wishes = wishes_of(schema, wishes)
         told = told_of_schema(schema, wishes)
         return Part(split, lambda: chunks(batches(), wishes), told, rows, again, notes=_unknown(told, wishes))
-    table = source.unify_dictionaries()
+    table, wishes = source.unify_dictionaries(), wishes_of(source.schema, wishes)
     told = told_of_schema(table.schema, wishes)
     for name, classes in classes_of(table).items():
         told[name] = Told(classes=classes).over(told[name])

@@ -72,17 +72,19 @@ class Wishes:
         columns: those that are wanted; None: all but indexes of pandas that have no names.
         classes: of columns, the names of their classes.
         whole: columns whose structs are values, of which no columns are made.
+        fields: columns that a store was exported with, which are no indexes, whatever they are called.
     """
 
     casts: Mapping[str, str]
     columns: frozenset[str] | None = None
     classes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     whole: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
 
     def wants(self, column: str) -> bool:
         """Is the column wanted, by its own name, or by that of a struct that it is in?"""
         if self.columns is None:
-            return not _is_index(column)
+            return not _is_index(column) or column in self.fields
         return any(one == column or column.startswith(f"{one}.") for one in self.columns)
 
     def wants_of(self, column: str) -> bool:
