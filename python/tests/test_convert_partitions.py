@@ -38,9 +38,11 @@ def test_folders_hold_columns(tmp_path: Path) -> None:
 
 
 def test_numbers_and_several_columns(tmp_path: Path) -> None:
-    store = made(laid_out(tmp_path / "in", "year=2020/month=01", "year=2021/month=12"), tmp_path / "a")
+    source = laid_out(tmp_path / "in", "year=2020/month=01", "year=2021/month=12")
+    store = made(source, tmp_path / "a", types={"month": "i32"})
     assert types_of(store) == {"x": "i64", "year": "i32", "month": "i32"}
     assert [store[2]["year"], store[2]["month"]] == [2021, 12]
+    assert made(source, tmp_path / "text").schema["month"].classes == ("01", "12")
     large = laid_out(tmp_path / "large", "id=5000000000")
     assert types_of(made(large, tmp_path / "b"))["id"] == "i64"
 
@@ -78,3 +80,13 @@ def test_columns_that_folders_tell_otherwise(tmp_path: Path) -> None:
     assert made(numbers, tmp_path / "c")[0]["year"] == 5
     with pytest.raises(apldata.SourceError, match=r"column year holds 5, and .* in a folder year=6"):
         made(laid_out(tmp_path / "3", "year=6", year=5), tmp_path / "d")
+
+
+def test_leading_zeros_tell_text(tmp_path: Path) -> None:
+    """As in tables: they are lost from numbers."""
+    source = laid_out(tmp_path / "in", "zip=01234", "zip=99999", "zip=-0")
+    store = made(source, tmp_path / "a")
+    assert types_of(store)["zip"] == "u8" and store.schema["zip"].classes == ("-0", "01234", "99999")
+    assert [row["zip"] for row in made(source, tmp_path / "b", types={"zip": "utf8"})][2] == "01234"
+    numbers = made(source, tmp_path / "c", types={"zip": "i32"})
+    assert types_of(numbers)["zip"] == "i32" and sorted(set(numbers.to_numpy()["zip"])) == [0, 1234, 99999]

@@ -176,7 +176,7 @@ def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions)
     return Part(
         split,
         lambda: _read(files, schema, wishes, naming, partitions),
-        naming.told | partitions.told(),
+        naming.told | partitions.told(wishes),
         rows or None,
         outside=False,
         notes=naming.notes,

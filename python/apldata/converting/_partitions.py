@@ -14,7 +14,8 @@ from .._errors import SourceError
 from ._told import Told, Wishes
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_DIGITS = re.compile(r"-?[0-9]{1,18}")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # leading zeros tell that it is no number, as in tables
 Values = dict[str, str | None]
 
 
@@ -43,7 +44,7 @@ def _agree(value: Any, told: str | None) -> bool:
     """Is a value of a column what the name of a folder tells?"""
     if value is None or told is None or isinstance(value, str):
         return bool(value == told)
-    return str(value).lower() == told.lower() or (bool(_WHOLE.fullmatch(told)) and bool(value == int(told)))
+    return str(value).lower() == told.lower() or (bool(_DIGITS.fullmatch(told)) and bool(value == int(told)))
 
 
 class Partitions:
@@ -74,21 +75,26 @@ class Partitions:
         self._names.remove("split")
         return found
 
-    def told(self) -> dict[str, Told]:
+    def told(self, wishes: Wishes) -> dict[str, Told]:
         """What these columns are: whole numbers, or classes by the sorted names."""
-        return {name: self._told(name) for name in self._names}
+        return {name: self._told(name, wishes) for name in self._names}
 
     def _all(self, name: str) -> set[str]:
         return {value for values in self._of.values() if (value := values[name]) is not None}
 
-    def _told(self, name: str) -> Told:
-        if self._is_whole(name):
+    def _told(self, name: str, wishes: Wishes) -> Told:
+        if self._are_numbers(name, wishes):
             small = all(-(2**31) <= int(value) < 2**31 for value in self._all(name))
             return Told("i32" if small else "i64", ())
         return Told("utf8", (-1,), classes=tuple(sorted(self._all(name))), codes=True)
 
     def _is_whole(self, name: str) -> bool:
         return all(_WHOLE.fullmatch(value) for value in self._all(name))
+
+    def _are_numbers(self, name: str, wishes: Wishes) -> bool:
+        """Are its values numbers, or asked for as such?"""
+        asked = wishes.casts.get(name, "utf8") not in ("utf8", "bool")
+        return self._is_whole(name) or (asked and all(map(_DIGITS.fullmatch, self._all(name))))
 
     def beside(self, batch: Any, file: Path, wishes: Wishes) -> Any:
         """A batch of a file's records, with the columns that are wanted."""
@@ -101,8 +107,9 @@ class Partitions:
             return batch
         added = []
         for name in names:
-            value, type = self._of[file][name], pa.int64() if self._is_whole(name) else pa.string()
-            plain = int(value) if value is not None and self._is_whole(name) else value
+            value, is_number = self._of[file][name], self._are_numbers(name, wishes)
+            type = pa.int64() if is_number else pa.string()
+            plain = int(value) if value is not None and is_number else value
             added.append(pa.repeat(pa.scalar(plain, type), batch.num_rows))
         return pa.RecordBatch.from_arrays([*batch.columns, *added], [*batch.schema.names, *names])
 
