@@ -115,3 +115,17 @@ def test_images_of_hugging_face(tmp_path: Path) -> None:
     plain = datasets.Features({"image": datasets.Image()})
     streamed = grey.cast(plain).to_iterable_dataset().map(lambda row: row)
     assert types_of(made(streamed, tmp_path / "b")) == {"image": "u8[3,4,4]"}
+
+
+def test_notes_name_units_and_conversions(tmp_path: Path) -> None:
+    def notes(source: Any) -> list[str]:
+        with pytest.warns(apldata.IngestWarning) as told:
+            apldata.convert(source, tmp_path / "a", threads=1, replace=True)
+        return [str(one.message).removeprefix("list: ") for one in told]
+
+    assert notes([np.timedelta64(5)]) == ["column value: stored as durations without a unit (i64)"]
+    assert notes([np.datetime64(5, "as")]) == ["column value: stored as attoseconds since 1970-01-01 (i64)"]
+    image = pytest.importorskip("PIL.Image").new("RGB", (4, 3))
+    plain, stored = "column image: images come without their files: their pixels are stored", ", without loss"
+    assert notes([image]) == [plain + stored]
+    assert notes([image.convert("CMYK")]) == [plain, "images in CMYK, which Pillow has made RGB: 1"]

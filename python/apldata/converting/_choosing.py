@@ -138,6 +138,12 @@ def _unnamed(names: tuple[str, ...]) -> str:
     )
 
 
+def _as_pixels(column: str, what: str, values: Column) -> str:
+    """Of images that are stored decoded; those that were converted have a note of their own."""
+    exact = not any(isinstance(value, DecodedImage) and value.remarks for value in values)
+    return f"column {column}: {what}: their pixels are stored{', without loss' * exact}"
+
+
 def _are_lists(values: Column) -> bool:
     one = next((value for value in values if value is not None), None)
     return isinstance(one, list) or getattr(one, "ndim", 0) > 0
@@ -180,9 +186,7 @@ class _Chooser:
         if any(isinstance(value, DecodedImage) for value in values[:1]):
             self._images.append(name)
             if not told.as_mask:
-                self.notes.append(
-                    f"column {column}: images come without their files: their pixels are stored, without loss"
-                )
+                self.notes.append(_as_pixels(column, "images come without their files", values))
             self._note_palettes(column, name, values)
         field = self._field(told, name)
         if field.layout_unclear:
@@ -328,7 +332,7 @@ class _Chooser:
         what = "images" if self._wanted.keep_bytes is False else "images that are not JPEG"
         what = "images come without their files" if of_pillow else what
         if not told.as_mask:
-            self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
+            self.notes.append(_as_pixels(column, what, values))
         made = list(self._pool.map(lambda value: header_of(value, outside, told.as_mask), values))
         good = [one for one in made if isinstance(one, (Header, DecodedImage))]
         if not good:

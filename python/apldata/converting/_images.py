@@ -42,6 +42,7 @@ NARROWED = "images of 16 bits, reduced to 8"
 _STORED_AS = {
     "1": "L", "La": "LA", "RGBa": "RGBA", "RGBX": "RGB", "CMYK": "RGB", "YCbCr": "RGB", "HSV": "RGB",
 }  # fmt: skip
+_CONVERTED = {"La", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV"}  # of which others are made, not always exactly
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -269,4 +270,10 @@ def of_pil(image: Any) -> File | DecodedImage:
     """An image of Pillow's: the JPEG file that it was opened from, if nobody has decoded it yet, else its
     pixels."""
     data = _untouched(image)
-    return decoded_image(image) if data is None else File(data)
+    if data is not None:
+        return File(data)
+    made = decoded_image(image)
+    if image.mode not in _CONVERTED:
+        return made
+    remark = f"images in {image.mode}, which Pillow has made {_mode(image)}"
+    return dataclasses.replace(made, remarks=(remark,))

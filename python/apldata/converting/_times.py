@@ -12,7 +12,8 @@ import numpy as np
 from .._arguments import shown
 
 _UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "D": "days",
-          "h": "hours", "m": "minutes", "M": "months", "Y": "years", "W": "weeks"}  # fmt: skip
+          "h": "hours", "m": "minutes", "M": "months", "Y": "years", "W": "weeks", "ps": "picoseconds",
+          "fs": "femtoseconds", "as": "attoseconds", "generic": "durations without a unit"}  # fmt: skip
 _CALENDAR = ("Y", "M")  # of which no two are equally long
 
 
