@@ -163,14 +163,15 @@ class Albumentations(Wrapped):
         results: list[Any] = [None] * rows
         flat = {field.name for field in self.roles.masks if rows and columns[field.name][0].ndim == 2}
         keys = Keys(self.seed, self.number, batch, rows)
+        own = [keys.of_part(at) for at in range(len(self.transforms))]  # of each pipeline
         threads = self.threads if all(hasattr(one, "set_random_state") for one in self.transforms) else 1
 
         def work(start: int, stop: int, slot: int) -> None:
             for row in range(start, stop):
                 self._check_wanted()
-                data, key = self._sample(columns, row), keys.of_row(row)
-                for pipeline in self._pipelines(slot):
-                    _seed(pipeline, key)
+                data = self._sample(columns, row)
+                for pipeline, of_it in zip(self._pipelines(slot), own, strict=True):
+                    _seed(pipeline, of_it.of_row(row))
                     data = pipeline(**data)
                 results[row] = self._result(data, flat, columns, row)
 
