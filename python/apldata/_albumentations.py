@@ -111,6 +111,10 @@ class Albumentations(Wrapped):
             f"label_fields={[*named, *left]!r}), or say {other}"
         )
 
+    @property
+    def changed(self) -> list[str]:
+        return [*super().changed, *self._labels]
+
     def _prepare(self, batch: Trial) -> None:
         if self.roles.boxes is not None and self._format in ("albumentations", "yolo"):  # parts of the sides
             name = self.roles.boxes.name
@@ -157,7 +161,7 @@ class Albumentations(Wrapped):
     # ----------------------------------------------------------------------------------------- a batch
 
     def __call__(self, batch: Any) -> None:
-        names = [field.name for field in self.roles.all] + self._labels
+        names = self.changed
         columns = {name: batch[name] for name in names}
         rows = len(columns[names[0]])
         results: list[Any] = [None] * rows

@@ -288,6 +288,11 @@ class Wrapped:
         self._ended = False
         self._made: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and dtype of what comes out
 
+    @property
+    def changed(self) -> list[str]:
+        """Names of the fields that it may change."""
+        return [field.name for field in self.roles.all]
+
     def begin(self, seed: int, threads: int) -> None:
         self.seed, self.threads = seed, threads
 

@@ -18,6 +18,7 @@ from ._course import Course
 from ._errors import Error, InvalidError, NotFoundError
 from ._foreign import begin, end, resolved
 from ._interrupts import interrupt_later
+from ._later import collated_later
 from ._node import Connection, connected, shared
 from ._reader_options import reader_options, working
 from ._roles import declared
@@ -173,6 +174,7 @@ class Loader(Course):
             "blend": taken_blend(in_c), "transforms": in_c, "fields": fields, **reader_options(given),
         }  # fmt: skip
         self._collations = Collations(collate, self.store.schema, fields)
+        self._functions = collated_later(self._functions, self._collations)
         self._options |= self._collations.in_c()
         first_epoch = whole("first_epoch", first_epoch, 0, U63)
         self._timeout = 0.0 if timeout is None else number("timeout", timeout, _SECONDS, 0)

@@ -1,13 +1,14 @@
 """How values of varying shape become arrays: what a loader's `collate=` takes, such as ``{"tokens":
 Pad(fill=0), "boxes": Ragged()}``, and what it makes.
 
-This runs in C, on the library's threads. Without it, ``batch[name]`` is a list with an array for each row.
+This runs in C, on the library's threads; for fields that steps in Python change, such as boxes, after those.
+Without it, ``batch[name]`` is a list with an array for each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ class Collation:
 
     def _in_c(self) -> dict[str, Any]:
         raise NotImplementedError
+
+    def _before_python(self) -> Collation:
+        """What C makes of the field if it is collated later, after steps in Python: what is long may become
+        shorter until then."""
+        return self
 
     def _parts(self, name: str) -> list[tuple[str, int]]:
         """Names and numbers of the arrays that it adds to batches, for the field of that name."""
@@ -96,6 +102,9 @@ class Pad(Collation):
             "how": _core.APL_COLLATE_PAD, "length": self.length or 0, "fill": float(self.fill),
             "truncate": int(self.truncate), "bucket": self.bucket or 0,
         }  # fmt: skip
+
+    def _before_python(self) -> Collation:
+        return replace(self, length=None, truncate=False)
 
     def _parts(self, name: str) -> list[tuple[str, int]]:
         return [(f"{name}_lengths", _core.APL_PART_LENGTHS), (f"{name}_mask", _core.APL_PART_MASK)]
@@ -221,7 +230,12 @@ class Collations:
         given: as `collate=` of a loader.
         schema: of its store.
         fields: names of the fields that it reads; None: all.
+
+    Attributes:
+        later: names of those that are collated after steps in Python, which change them.
     """
+
+    later: frozenset[str] = frozenset()
 
     def __init__(
         self, given: Mapping[str, Collation] | None, schema: Schema, fields: Sequence[str] | None
@@ -261,8 +275,11 @@ class Collations:
 
     def in_c(self) -> dict[str, Any]:
         """As options of the extension's reader."""
+        made = {
+            name: how._before_python() if name in self.later else how for name, how in self.by_name.items()
+        }
         return {
-            "collations": [{"field": name, **how._in_c()} for name, how in self.by_name.items()],
+            "collations": [{"field": name, **how._in_c()} for name, how in made.items()],
             "parts": self.parts,
         }
 

@@ -193,6 +193,10 @@ class Torchvision(Wrapped):
                 "fields, or mix in a function of your own"
             )
 
+    @property
+    def changed(self) -> list[str]:
+        return [*super().changed, *self._given]
+
     def _advice(self, error: Exception) -> str:
         if "PIL" in str(error):
             return "; images come as tensors: put v2.ToPILImage() in front of what wants PIL's"
