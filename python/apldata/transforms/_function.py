@@ -11,14 +11,21 @@ import numpy as np
 from .._arguments import choice, flag, names, optional_text, shown, text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 
+_MODULE = "torch.nn.modules.module"  # whose __call__() hands everything to forward()
+
 
 def _takes(function: Callable[..., Any], keyword: str) -> bool:
-    """Has the function an argument of that name? Of those that do not tell, it is expected."""
+    """Has the function an argument of that name? Of those that do not tell, it is expected; not of modules of
+    torch, whose forward() may name it as it likes."""
+    module = getattr(type(function).__call__, "__module__", None) == _MODULE
+    called: Any = function
     try:
-        arguments = inspect.signature(function).parameters
+        arguments = inspect.signature(called.forward if module else called).parameters
     except (TypeError, ValueError):
-        return True
-    return keyword in arguments or any(a.kind is a.VAR_KEYWORD for a in arguments.values())
+        return not module
+    kinds = {argument.kind for argument in arguments.values()}
+    by_place = kinds - {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    return keyword in arguments or (inspect.Parameter.VAR_KEYWORD in kinds and not (module and by_place))
 
 
 def _channels_first(result: np.ndarray, is_tensor: bool, channels: int) -> np.ndarray:
