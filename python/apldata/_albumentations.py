@@ -17,6 +17,7 @@ from ._foreign import Wrapped, library_of
 from ._records import Keys, in_threads
 from ._roles import Roles, Trial, has_channels_last
 from .schema import Field
+from .transforms import MOVING
 
 
 def without_first(transform: Any, take: Callable[[Any], bool]) -> Any:
@@ -47,10 +48,15 @@ def _all_parts(transform: Any) -> list[Any]:
 
 class Albumentations(Wrapped):
     """Pipelines of Albumentations, one after the other, each called once for a record with all that belongs
-    together: image, mask or masks, boxes with their labels."""
+    together: image, mask or masks, boxes with their labels.
 
-    def __init__(self, transforms: list[Any], roles: Roles, number: int) -> None:
+    Args:
+        before: what is done to batches before it.
+    """
+
+    def __init__(self, transforms: list[Any], roles: Roles, number: int, before: list[Any]) -> None:
         super().__init__(transforms, roles, number)
+        self._moved = any(isinstance(one, MOVING) or _moves(one, roles.boxes) for one in before)
         self._copies: list[list[Any]] = []  # of each thread: pipelines hold their random state
         self._lock = threading.Lock()  # of the copies, which two iterators may want
         self._keys = self._targets()
@@ -138,7 +144,25 @@ class Albumentations(Wrapped):
         if self.roles.boxes is not None:
             data["bboxes"] = np.asarray(columns[self.roles.boxes.name][row])
             data |= {name: _passed(np.asarray(columns[name][row])) for name in self._labels}
+            if self._moved:
+                left = ~_are_empty(data["bboxes"], self._format, data["image"].shape)
+                data |= {name: data[name][left] for name in ("bboxes", *self._labels)}
         return data
+
+    def _applied(self, pipeline: Any, data: dict[str, Any], record: int) -> dict[str, Any]:
+        try:
+            made: dict[str, Any] = pipeline(**data)
+        except ValueError as error:
+            if self.roles.boxes is None or "bbox" not in str(error):
+                raise
+            raise InvalidError(
+                f"record {record}: Albumentations refuses a box of field {self.roles.boxes.name}: {error} It "
+                "takes none that are empty or reach beyond the image: correct them in the store, or say "
+                "A.BboxParams(..., clip=True, filter_invalid_bboxes=True), which removes them",
+                first=record,
+                count=1,
+            ) from error
+        return made
 
     def _result(self, data: dict[str, Any], flat: set[str], columns: dict[str, Any], row: int) -> list[Any]:
         """`flat`: the masks that came as (height, width)."""
@@ -161,7 +185,7 @@ class Albumentations(Wrapped):
     # ----------------------------------------------------------------------------------------- a batch
 
     def __call__(self, batch: Any) -> None:
-        names = self.changed
+        names, ids = self.changed, getattr(batch, "ids", None)
         columns = {name: batch[name] for name in names}
         rows = len(columns[names[0]])
         results: list[Any] = [None] * rows
@@ -176,7 +200,7 @@ class Albumentations(Wrapped):
                 data = self._sample(columns, row)
                 for pipeline, of_it in zip(self._pipelines(slot), own, strict=True):
                     _seed(pipeline, of_it.of_row(row))
-                    data = pipeline(**data)
+                    data = self._applied(pipeline, data, row if ids is None else int(ids[row]))
                 results[row] = self._result(data, flat, columns, row)
 
         with self._lock:
@@ -194,6 +218,24 @@ def _seed(pipeline: Any, key: int) -> None:
     """Versions before 2 have no state of their own, and draw from Python's."""
     if hasattr(pipeline, "set_random_state"):
         pipeline.set_random_state(np.random.Generator(np.random.PCG64(key)), random.Random(key))
+
+
+def _moves(one: Any, boxes: Field | None) -> bool:
+    """Is it a step in Python that may have moved the boxes, and left some empty?"""
+    return isinstance(one, Wrapped) and boxes is not None and boxes.name in one.changed
+
+
+def _are_empty(boxes: np.ndarray, form: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Which boxes have no area, as Albumentations computes it: what a crop before it has left of those that
+    lie outside, for which it has an error."""
+    made = boxes[:, :4].astype(np.float32)
+    if form == "coco":
+        made[:, 2:] += made[:, :2]
+    if form in ("coco", "pascal_voc"):
+        made /= np.array([shape[1], shape[0]] * 2, np.float32)
+    sides = made[:, 2:] if form == "yolo" else made[:, 2:] - made[:, :2]
+    empty: np.ndarray = (sides <= 0).any(1)
+    return empty
 
 
 def _is_exact(labels: np.ndarray) -> bool:

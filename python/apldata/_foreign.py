@@ -230,7 +230,7 @@ class _Plan:
             from ._albumentations import Albumentations
 
             self._check_no_bfloat16(rest[0], roles)
-            wrapped = Albumentations(rest, roles, number)
+            wrapped = Albumentations(rest, roles, number, self.done)
             wrapped.check_rows(rows, said)
         wrapped.try_out(Trial(self._schema, self._wanted, self._settings(), boxes, rows), self.done)
         self.done.append(wrapped)
