@@ -55,10 +55,11 @@ class _Column:
 
     Args:
         paths: the field that has the names of its files, if it keeps some; None: none.
+        shaped: is there a field of the shapes of its files? If nothing is said, JPEG files get one.
     """
 
-    def __init__(self, pa: Any, field: Field, paths: str | None) -> None:
-        self._pa, self.field, self.paths = pa, field, paths
+    def __init__(self, pa: Any, field: Field, paths: str | None, shaped: bool) -> None:
+        self._pa, self.field, self.paths, self._shaped = pa, field, paths, shaped
         self.type = self._type()
 
     @property
@@ -90,7 +91,7 @@ class _Column:
         """What `convert()` is told of it, to make the same field again."""
         f = self.field
         return {"name": f.name, "dtype": f.dtype, "shape": list(f.shape), "mark": f.mark, "media": f.media,
-                "classes": list(f.classes) if f.classes else None}  # fmt: skip
+                "classes": list(f.classes) if f.classes else None, "shaped": self._shaped}  # fmt: skip
 
     def array(self, batch: dict[str, Any], ids: np.ndarray) -> Any:
         """Of the records `ids`."""
@@ -121,8 +122,9 @@ def _columns(pa: Any, fields: list[Field]) -> list[_Column]:
     )
     shapes = {f"{field.name}_shape" for field in files if field.media == "image/jpeg"}
     left_out = {paths} | {f.name for f in fields if f.name in shapes and (f.mark, f.dtype) == ("name", "u32")}
+    present = {f.name for f in fields}
     return [
-        _Column(pa, f, paths if f in files else None)
+        _Column(pa, f, paths if f in files else None, f"{f.name}_shape" in present)
         for f in fields
         if f.name not in left_out and f.mark != "position"
     ]

@@ -289,7 +289,8 @@ class _Chooser:
             media = "image/jpeg"
         media = told.media or media
         field = self._field(dataclasses.replace(told, dtype="u8", shape=(-1,), media=media), name)
-        beside = Beside(self._paths(name, values), self._shapes(name) if media == "image/jpeg" else None)
+        shaped = media == "image/jpeg" and not told.shapeless
+        beside = Beside(self._paths(name, values), self._shapes(name) if shaped else None)
         if is_image(media):
             self._images.append(name)
         maker = Files(column, field, beside, outside, self._pool)

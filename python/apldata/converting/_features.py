@@ -74,7 +74,10 @@ def _of_store(field: Mapping[str, Any]) -> Told | None:
             return None
     if shape is None or not isinstance(media, str | None) or mark not in ("input", "target", "name"):
         return None
-    return Told(dtype, shape, _names(field.get("classes")), mark, media is not None, media)
+    shapeless = field.get("shaped") is False
+    return Told(
+        dtype, shape, _names(field.get("classes")), mark, media is not None, media, shapeless=shapeless
+    )
 
 
 def _json(metadata: Mapping[bytes, bytes] | None, key: bytes) -> Any:

@@ -32,6 +32,7 @@ class Told:
         as_mask: the numbers of images are kept, by their palette or their levels of grey.
         layout: "HWC" or "CHW", of images.
         codes: its classes are given by their names, which may not all be known yet.
+        shapeless: its files are of a store that had no field of their shapes.
     """
 
     dtype: str | None = None
@@ -46,6 +47,7 @@ class Told:
     layout: str | None = None
     as_mask: bool = False
     inside: tuple[str, ...] | None = None
+    shapeless: bool = False
 
     def over(self, other: Told) -> Told:
         """What both say; where they differ, this one."""
