@@ -5,6 +5,7 @@
 #include "cmd_export.h"
 
 #include "args.h"
+#include "describe.h"
 #include "file_kind.h"
 #include "image.h"
 #include "report.h"
@@ -162,6 +163,15 @@ static void tell_of_classes(const struct tree *t)
     else if (!sorted)
         note("%s: its classes are not sorted by name: readers of folders number them differently",
              shown_db(t->x->path));
+}
+
+/* Where the channels are taken to be, if the shape does not tell. */
+static void tell_of_layout(const struct tree *t)
+{
+    const apl_field *f = field_of(t, t->image);
+    if (!f->media && image_layout_unclear(f))
+        note("%s: field %s: %s: the first dimension is taken for the channels, not the last",
+             shown_db(t->x->path), shown(f->name), type_text(f));
 }
 
 /* Fields beside the one that is written. */
@@ -339,6 +349,7 @@ int export_folder(struct export *x)
         status = measure(&t);
     if (!status && !x->quiet) {
         tell_of_classes(&t);
+        tell_of_layout(&t);
         tell_of_fields(&t);
     }
     for (unsigned s = 0; s < x->info->splits && !status; s++) {

@@ -73,7 +73,9 @@ static enum form form_of(const apl_field *f)
         return strcmp(f->name, KEY_NAME) == 0 ? KEY : TEXT;
     if (f->ndim == 0 && f->dtype >= APL_U8 && f->dtype <= APL_I64)
         return NUMBER;
-    return field_is_image(f) && strcmp(f->name, "image") == 0 ? PNG : ARRAY;
+    /* Images are ingested with their channels first: a PNG would not come back as an array that has them last. */
+    bool image = field_is_image(f) && !image_has_channels_last(f);
+    return image && strcmp(f->name, "image") == 0 ? PNG : ARRAY;
 }
 
 /* The field's name as files can have it: readers take endings in lower case, and '/' is for folders. What is too long is cut, between

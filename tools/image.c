@@ -13,15 +13,31 @@ struct layout {
     bool planar; /* channel by channel, not pixel by pixel */
 };
 
-/* Which dimension of the field's three is that of the channels: 0 or 2; -1: none. Grey and RGB are told first. */
+static bool is_channels(int64_t size)
+{
+    return size >= 1 && size <= 4;
+}
+
+/* Which dimension of the field's three is that of the channels: 0 or 2; -1: none. Stores have them first: an image 3 pixels wide
+ * is none of RGB pixels. */
 static int channels_at(const int64_t *shape)
 {
-    static const int64_t counts[] = {1, 3, 2, 4};
-    for (unsigned i = 0; i < 4; i += 2)
-        for (int at = 0; at <= 2; at += 2)
-            if (shape[at] == counts[i] || shape[at] == counts[i + 1])
-                return at;
-    return shape[0] == -1 && shape[1] == -1 && shape[2] == -1 ? 0 : -1;
+    if (is_channels(shape[0]) || (shape[0] == -1 && shape[1] == -1 && shape[2] == -1))
+        return 0;
+    return is_channels(shape[2]) ? 2 : -1;
+}
+
+bool image_has_channels_last(const apl_field *field)
+{
+    return field->ndim == 3 && channels_at(field->shape) == 2;
+}
+
+bool image_layout_unclear(const apl_field *field)
+{
+    const int64_t *shape = field->shape;
+    if (field->ndim != 3 || !is_channels(shape[0]) || !is_channels(shape[2]))
+        return false;
+    return shape[1] != shape[2] || shape[0] == shape[1];
 }
 
 /* Of a value of that shape. */

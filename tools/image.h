@@ -16,6 +16,12 @@ struct image {
  * height x width, all of which vary. */
 bool field_is_image(const apl_field *field);
 
+/* Do the channels of such a field come last? */
+bool image_has_channels_last(const apl_field *field);
+
+/* May its channels come first, as they are taken to, and last as well, by its shape? Of squares whose channels come first, it is clear. */
+bool image_layout_unclear(const apl_field *field);
+
 /* The size of an image, in pixels. */
 struct image_size {
     uint32_t width, height, channels;
