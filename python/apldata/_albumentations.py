@@ -234,8 +234,7 @@ def _are_empty(boxes: np.ndarray, form: str, shape: tuple[int, ...]) -> np.ndarr
     if form in ("coco", "pascal_voc"):
         made /= np.array([shape[1], shape[0]] * 2, np.float32)
     sides = made[:, 2:] if form == "yolo" else made[:, 2:] - made[:, :2]
-    empty: np.ndarray = (sides <= 0).any(1)
-    return empty
+    return np.asarray((sides <= 0).any(1))
 
 
 def _is_exact(labels: np.ndarray) -> bool:

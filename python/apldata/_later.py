@@ -92,7 +92,7 @@ class Collated:
                 first=record,
                 count=1,
             )
-        return _cut(value, longest, axis)
+        return np.asarray(_cut(value, longest, axis))
 
     def __repr__(self) -> str:
         return f"the collation of {self._field.name}"
