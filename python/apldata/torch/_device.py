@@ -43,7 +43,9 @@ class DeviceLoader(Placed, Loader):
         batch_size: records in a batch. The last of an epoch may have fewer.
         device: "cuda", "cuda:1", "cpu", ...; None: "cuda" if there is one, else "cpu".
         seed, shuffle, drop_last, window, bins, reuse, lanes, sampling, first_epoch: as for `Loader`.
-        transforms: from `apldata.transforms`; apply functions of your own in your loop, to the batches.
+        transforms: from `apldata.transforms`: crops of images of one size, padded with zeros or reflections,
+            flips, Cutout, Normalize, conversions and ChannelsLast; all others are refused. Apply functions of
+            your own in your loop, to the batches.
         fields: what to yield, in this order; None: the inputs and targets of the store. The name "id" stands
             for the records' ids, int64[rows].
         channels_last: images are (rows, channels, height, width) with the strides of `torch.channels_last`.
