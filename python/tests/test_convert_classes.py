@@ -81,6 +81,18 @@ def test_names_that_are_given_stand_for_numbers_or_match(tmp_path: Path) -> None
         made({"train": train(), "test": test()}, tmp_path / "c", classes={"label": ["ant", "cat"]})
 
 
+def test_names_at_other_places_are_refused_unless_all_are_given(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features({"label": datasets.ClassLabel(names=["ant", "bee", "cat"])})
+    source = datasets.Dataset.from_dict({"label": [0, 1, 0]}, features=features)
+    for number, names in enumerate((["bee", "ant"], ["bee", "ant", "x"], ["cat", "bee", "dog"])):
+        with pytest.raises(apldata.InvalidError, match=r"column label has the class .*at another place"):
+            apldata.convert(source, tmp_path / str(number), classes={"label": names})
+    for names in (["ant", "bee"], ["ant", "bee", "dog"], ["x", "y", "z"]):
+        apldata.convert(source, tmp_path / "s", classes={"label": names}, replace=True)
+        assert apldata.Store(tmp_path / "s").to_numpy()["label"].tolist() == [0, 1, 0]
+
+
 def test_numbers_without_names_among_names_that_differ(tmp_path: Path) -> None:
     parts = {"train": train(), "test": test(), "more": {"label": np.array([1, 0])}}
     with pytest.raises(apldata.InvalidError, match=r"more, row 0, column label: 1 is the number of a class"):

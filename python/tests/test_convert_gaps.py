@@ -35,6 +35,18 @@ def test_lists_that_lack_a_value_are_missing(kind: str, tmp_path: Path) -> None:
     assert filled[len(filled) - 1]["s"].tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("columns", [False, True], ids=["frame", "dict of columns"])
+def test_nan_of_a_frame_is_missing_where_that_is_dealt_with(columns: bool, tmp_path: Path) -> None:
+    """As pandas has it; by itself it stays NaN."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [22.0, np.nan, 30.0], "fare": [1.5, 2.5, np.nan]})
+    source = dict(frame) if columns else frame
+    assert np.isnan(made(source, tmp_path / "a").to_numpy()["age"]).tolist() == [False, True, False]
+    assert made(source, tmp_path / "b", missing="skip").to_numpy()["age"].tolist() == [22]
+    filled = made(source, tmp_path / "c", missing={"age": -1}).to_numpy()
+    assert filled["age"].tolist() == [22, -1, 30] and np.isnan(filled["fare"][2])
+
+
 def test_json_keeps_what_lists_lack(tmp_path: Path) -> None:
     store = made([{"s": value} for value in LISTS], tmp_path / "a", types={"s": "json"})
     assert [record["s"] for record in store] == ["[1.0, null]", "[2.0, 3.0]", "[null, null]"]

@@ -38,10 +38,12 @@ class Rules:
         self.fill: Mapping[str, Any] = missing if isinstance(missing, Mapping) else {}
 
 
-def _missing(values: Column, classes: bool, whole: bool) -> Sequence[int]:
+def _missing(values: Column, classes: bool, whole: bool, nan: bool) -> Sequence[int]:
     """Places where there is no value, also within a list, unless values are kept `whole`; among classes, -1
-    means no value."""
+    means no value, and among floats NaN may."""
     if isinstance(values, np.ndarray):
+        if nan and values.dtype.kind == "f":
+            return np.flatnonzero(np.isnan(values)).tolist()
         if values.dtype.kind in "mM":
             return np.flatnonzero(np.isnat(values).reshape(len(values), -1).any(1)).tolist()
         return np.flatnonzero(values == -1).tolist() if classes and values.dtype.kind == "i" else []
@@ -99,12 +101,14 @@ class Appender:
             if name not in names:
                 raise InvalidError(f"missing: there is no field {name!r}: there are {listed(names)}")
         self._first: str | None = None  # split
+        self._nan_is_missing: set[str] = set()  # columns of the part
         self.records, self.raw_bytes, self._bad, self._next = 0, 0, 0, 0.0
 
     def take(self, part: Part, chunks: Iterator[Chunk]) -> None:
         """Appends its rows, and tells of progress."""
         row, self._first = 0, self._first or part.split
         with prefixed(f"{part.split}, " if part.split else ""):
+            self._nan_is_missing = {name for name, told in part.told.items() if told.nan_is_missing}
             for maker in self._makers:
                 maker.accept(part.told.get(maker.column, Told()))
             for chunk in chunks:
@@ -174,7 +178,9 @@ class Appender:
         column, name = chunk[maker.column], maker.field.name
         if (renumbering := self._renumber[split].get(maker.column)) is not None:
             column = renumbering.apply(column, first)
-        gone = _missing(column, bool(maker.field.classes), isinstance(maker, Json))
+        asked = self._rules.skip or name in self._rules.fill
+        nan = asked and maker.column in self._nan_is_missing
+        gone = _missing(column, bool(maker.field.classes), isinstance(maker, Json), nan)
         if gone and name in self._rules.fill:
             column = _without(column, gone, maker.fill(self._rules.fill[name]))
         own: Wrongs = {} if name in self._rules.fill else dict.fromkeys(gone, Wrong("a missing value"))

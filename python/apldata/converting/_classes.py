@@ -64,6 +64,19 @@ def _united(all_of: Iterable[Names]) -> Names:
     return tuple(dict.fromkeys(itertools.chain.from_iterable(all_of)))
 
 
+def _check_renaming(column: str, one: Names, given: Names) -> None:
+    """Refuses new names for the numbers of `one` among which its own stand for other numbers."""
+    moved = next((name for at, name in enumerate(given) if name in one and one.index(name) != at), None)
+    if moved is None:
+        return
+    lacks = next(name for name in one if name not in given)
+    raise InvalidError(
+        f"classes: column {column} has the class {lacks!r}, which is not given, and {moved!r} at another "
+        f"place: give all names of the source ({', '.join(map(repr, one[:10]))}{', ...' * (len(one) > 10)}), "
+        "in any order"
+    )
+
+
 def _reconciled(
     column: str, own: Mapping[str, Names | None], given: Names | None
 ) -> tuple[Names | None, dict[str, Renumbering]]:
@@ -77,6 +90,7 @@ def _reconciled(
     named = {source: names for source, names in own.items() if names}
     one = next(iter(named.values()))
     if set(named.values()) == {one} and not set(given or ()).issuperset(one):
+        _check_renaming(column, one, given or ())
         return one, {}  # `given` renames them
     field = given or _united(named.values())
     unknown = [(source, name) for source, names in named.items() for name in names if name not in field]

@@ -48,6 +48,8 @@ def _values(series: Any) -> Column:
 def _told(series: Any) -> Told | None:
     if getattr(series.dtype, "tz", None) is not None:
         return Told(time=Unit(f"M8[{series.dt.unit}]", zone=True))
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind == "f":
+        return Told(nan_is_missing=True)
     categories = getattr(series.dtype, "categories", None)
     if categories is None or not len(categories) or not all(isinstance(one, str) for one in categories):
         return None

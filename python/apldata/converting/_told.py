@@ -33,6 +33,7 @@ class Told:
         layout: "HWC" or "CHW", of images.
         codes: its classes are given by their names, which may not all be known yet.
         shapeless: its files are of a store that had no field of their shapes.
+        nan_is_missing: NaN stands for what is missing, where the caller says what becomes of that.
     """
 
     dtype: str | None = None
@@ -48,6 +49,7 @@ class Told:
     as_mask: bool = False
     inside: tuple[str, ...] | None = None
     shapeless: bool = False
+    nan_is_missing: bool = False
 
     def over(self, other: Told) -> Told:
         """What both say; where they differ, this one."""
