@@ -62,6 +62,39 @@ Test(list_splits, words_in_names_of_files_name_them)
     has_split("in/a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-test1.csv", "test");
 }
 
+/* Of two tables: what is said of them, or nothing. */
+static void said_of(const char *first, const char *second, const char *words)
+{
+    put_text(first, "x\n1\n");
+    put_text(second, "x\n2\n");
+    apl_store *s = IX_STORE(first, second);
+    if (words)
+        cr_assert_not_null(strstr(ix_said, words), "%s", ix_said);
+    else
+        cr_assert_str_empty(ix_said);
+    apl_store_close(s);
+}
+
+Test(list_splits, names_that_tell_none_beside_others_are_worth_a_line)
+{
+    said_of("in/train.csv", "in/holdout.csv",
+            "holdout.csv: in the split 'train', as its name tells no split, and those of others do\n");
+    said_of("in/tests.tsv", "in/val.tsv", "in/tests.tsv: in the split 'train', as its name");
+    said_of("in/train.csv", "in/test.csv", NULL);
+    said_of("in/a.csv", "in/b.csv", NULL);
+    put_text("in/c.csv", "x\n3\n");
+    put_text("in/d.csv", "x\n4\n");
+    apl_store *s = IX_STORE("in/train.csv", "in/c.csv", "in/d.csv");
+    cr_assert_not_null(strstr(ix_said, "in/c.csv: in the split 'train', "), "%s", ix_said);
+    cr_assert_not_null(strstr(ix_said, "those of others do (and 1 more)\n"), "%s", ix_said);
+    apl_store_close(s);
+    put_text("in/train.csv", "x,split\n1,train\n");
+    put_text("in/holdout.csv", "x,split\n1,test\n");
+    s = IX_STORE("in/train.csv", "in/holdout.csv");
+    cr_assert_str_empty(ix_said);
+    apl_store_close(s);
+}
+
 static void becomes_field(const char *field, const char *words, const char *text)
 {
     put_text("in/t.csv", text);

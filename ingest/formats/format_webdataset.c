@@ -188,6 +188,7 @@ static apl_status webdataset_listed(void *state, apl_error *err)
     snprintf(text, sizeof text, "files left out, as they belong to no key: %" PRIu64, w->passed);
     if (w->passed)
         w->host->notice(w->host->user, "", text);
+    wds_shards_tell(&w->shards, w->host);
     apl_status status = key_log_end(w->keys, err);
     if (status == APL_OK)
         status = wds_shards_settle(&w->shards, err);
@@ -262,8 +263,8 @@ static apl_status find_shard_split(struct webdataset *w, const char *path, apl_e
         const struct wds_shard *is = wds_shards_begin(&w->shards);
         return wds_splits_use(&w->splits, is->split, is->rank, w->shard, err);
     }
-    wds_split_of_path(path, &split, &rank);
-    return wds_shards_add(&w->shards, split, rank, err);
+    bool told = wds_split_of_path(path, &split, &rank);
+    return wds_shards_add(&w->shards, split, rank, told ? NULL : w->shard, err);
 }
 
 static apl_status begin_shard(void *state, const char *path, const char *shown, apl_error *err)

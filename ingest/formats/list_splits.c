@@ -2,6 +2,7 @@
 #include "list_splits.h"
 
 #include "file_name.h"
+#include "split_note.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ apl_status list_splits_find(struct list_splits *s, const struct list_columns *l,
 {
     size_t count = 0;
     struct file_name n;
+    struct split_note note = {0};
     if (l->split >= 0) {
         const char *const *names = name_set_names(l->columns[l->split].names, &count);
         for (size_t i = 0; i < count; i++) {
@@ -52,7 +54,9 @@ apl_status list_splits_find(struct list_splits *s, const struct list_columns *l,
         uint32_t rank;
         const char *name = list_split_of_file(l, i, &rank);
         TRY(add_split(s, l, name, rank, err));
+        split_note_take(&note, l->host->files[i].path, file_name_split(l->host->files[i].name, &rank));
     }
+    split_note_tell(&note, l->host);
     qsort(s->split, s->count, sizeof *s->split, by_rank);
     return APL_OK;
 }

@@ -2,18 +2,22 @@
 #include "wds_shards.h"
 
 #include "file_name.h"
+#include "split_note.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void wds_shards_free(struct wds_shards *s)
 {
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         free(s->shards[i].split);
+        free(s->shards[i].silent);
+    }
     free(s->shards);
 }
 
-apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err)
+apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *silent,
+                          apl_error *err)
 {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
@@ -23,10 +27,11 @@ apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank
         s->shards = shards;
         s->room = room;
     }
-    char *name = strdup(split);
-    if (!name)
+    struct wds_shard *new = &s->shards[s->count];
+    *new = (struct wds_shard){.split = strdup(split), .silent = silent ? strdup(silent) : NULL, .rank = rank};
+    s->count++;
+    if (!new->split || (silent && !new->silent))
         return fail_nomem(err);
-    s->shards[s->count++] = (struct wds_shard){.split = name, .rank = rank};
     return APL_OK;
 }
 
@@ -39,6 +44,7 @@ apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t r
     if (!name)
         return fail_nomem(err);
     free(last->split);
+    free(last->silent);
     *last = (struct wds_shard){.split = name, .rank = rank, .samples = last->samples};
     return APL_OK;
 }
@@ -114,6 +120,14 @@ bool wds_shards_is_empty(const struct wds_shards *s)
 void wds_shards_sample(struct wds_shards *s)
 {
     s->shards[s->count - 1].samples++;
+}
+
+void wds_shards_tell(const struct wds_shards *s, const struct format_host *host)
+{
+    struct split_note note = {0};
+    for (size_t i = 0; i < s->count; i++)
+        split_note_take(&note, s->shards[i].silent, !s->shards[i].silent);
+    split_note_tell(&note, host);
 }
 
 apl_status wds_shards_count(const struct wds_shards *s, const struct format_host *host, apl_error *err)

@@ -7,6 +7,7 @@
 /* A shard, once it has been listed. */
 struct wds_shard {
     char *split;
+    char *silent; /* its name, safe to print, if neither that nor the shard tells its split; else NULL */
     uint32_t rank;
     uint64_t samples;
     bool empty; /* it says that its split has none */
@@ -21,8 +22,9 @@ struct wds_shards {
 };
 void wds_shards_free(struct wds_shards *s);
 
-/* The first time: the next shard is of that split, by its name. */
-apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
+/* The first time: the next shard is of that split, by its name; or, where that tells none, is this one, which is safe to print. */
+apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *silent,
+                          apl_error *err);
 
 /* The shard that is listed says itself of which split it is, and at which place that comes. */
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
@@ -40,7 +42,10 @@ void wds_shards_sample(struct wds_shards *s);
 /* After the last: the first shard of a split says where that comes, and no two come at the same place. */
 apl_status wds_shards_settle(struct wds_shards *s, apl_error *err);
 
-/* Then: reports all of them to the host. */
+/* Then: are there names that tell no split, beside others that do? */
+void wds_shards_tell(const struct wds_shards *s, const struct format_host *host);
+
+/* And reports all of them to the host. */
 apl_status wds_shards_count(const struct wds_shards *s, const struct format_host *host, apl_error *err);
 
 /* After all samples, where no part is made: begins a member for each split that has none. */

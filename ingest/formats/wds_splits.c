@@ -22,7 +22,7 @@ apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank,
     return APL_OK;
 }
 
-void wds_split_of_path(const char *path, const char **split, uint32_t *rank)
+bool wds_split_of_path(const char *path, const char **split, uint32_t *rank)
 {
     struct file_name n;
     const char *slash = strrchr(path, '/'), *folder = slash;
@@ -36,8 +36,10 @@ void wds_split_of_path(const char *path, const char **split, uint32_t *rank)
         *split = known ? n.split : NULL;
         *rank = known ? n.split_rank : 0;
     }
-    if (!*split)
+    bool told = *split;
+    if (!told)
         *split = "train";
+    return told;
 }
 
 apl_status wds_splits_begin_member(struct wds_splits *s, const struct format_host *host, apl_writer *writer,
