@@ -293,6 +293,40 @@ static void tell_of_separators(const struct list_columns *l)
     l->host->notice(l->host->user, "", text);
 }
 
+/* Columns called 0, 1, 2 ... have no names in a data frame either. */
+static bool is_numbered(const struct list_columns *l)
+{
+    char number[16];
+    unsigned from = l->indexed ? 1 : 0;
+    for (unsigned i = from; i < l->count; i++) {
+        snprintf(number, sizeof number, "%u", i - from);
+        if (strcmp(l->columns[i].name, number) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Without a header, the first record would be lost. */
+static void tell_of_header(const struct list_columns *l)
+{
+    enum rows_kind kind = ROWS_JSON;
+    char text[APL_MAX_NAME + 160];
+    double real;
+    list_kind(l->host->files[0].name, &kind);
+    for (unsigned i = 0; kind != ROWS_JSON && !is_numbered(l) && i < l->count; i++) {
+        const struct column *c = &l->columns[i];
+        if (c->kinds[CELL_WHOLE] + c->kinds[CELL_REAL] + c->kinds[CELL_NONE] < l->rows ||
+            c->kinds[CELL_NONE] == l->rows || !cell_decimal(c->name, strlen(c->name), &real))
+            continue;
+        snprintf(text, sizeof text,
+                 "the first row is taken for the names of the columns, but '%s' is a number: a table begins "
+                 "with a row of names",
+                 c->name);
+        l->host->notice(l->host->user, "", text);
+        return;
+    }
+}
+
 static apl_status check_given(const struct list_columns *l, apl_error *err)
 {
     for (size_t i = 0; i < l->host->options->column_type_count; i++) {
@@ -334,6 +368,7 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
     for (unsigned i = 0; i < l->count; i++)
         count_missing(l, &l->columns[i]);
     tell_of_separators(l);
+    tell_of_header(l);
     return APL_OK;
 }
 
