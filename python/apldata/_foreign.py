@@ -218,11 +218,8 @@ class _Plan:
 
     def _wrap(self, rest: list[Any], library: str, roles: Roles, said: bool) -> None:
         """`said`: the roles are those that the user names."""
-        # Steps of different images are drawn alike, so that what each is given by itself stays together.
-        images = set(roles.images)
-        number = sum(
-            isinstance(one, Wrapped) and not images.isdisjoint(one.roles.images) for one in self.done
-        )
+        # Drawn alike for different images, so that what each is given by itself stays together.
+        number = sum(isinstance(one, Wrapped) and one.roles.shares(roles) for one in self.done)
         boxes, rows = roles.boxes, self._rows(roles)
         wrapped: Wrapped
         if library == "torchvision":

@@ -89,6 +89,10 @@ class Roles:
     def all(self) -> tuple[Field, ...]:
         return (*self.images, *self.masks, *([self.boxes] if self.boxes else []))
 
+    def shares(self, other: Roles) -> bool:
+        """Is an image in both?"""
+        return not set(self.images).isdisjoint(other.images)
+
 
 @dataclass(frozen=True)
 class Declared:
