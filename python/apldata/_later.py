@@ -92,14 +92,15 @@ class Collated:
                 first=record,
                 count=1,
             )
-        return np.asarray(_cut(value, longest, axis))
+        return _cut(value, longest, axis)
 
     def __repr__(self) -> str:
         return f"the collation of {self._field.name}"
 
 
-def _cut(value: Any, length: int, axis: int) -> Any:
-    return value[(slice(None),) * axis + (slice(length),)]
+def _cut(value: np.ndarray, length: int, axis: int) -> np.ndarray:
+    cut: np.ndarray = value[(slice(None),) * axis + (slice(length),)]
+    return cut
 
 
 def collated_later(functions: list[Any], collations: Collations) -> list[Any]:

@@ -13,7 +13,8 @@ _FEWEST = 8  # records that are worth a thread
 
 
 def record_key(seed: int, epoch: int, record: int, copy: int, number: int) -> int:
-    """What seeds the random generators for one record: 64 bits. `number`: of the transform in its list."""
+    """What seeds the random generators for one record: 64 bits. `number`: how many transforms before it
+    change the same images."""
     given = struct.pack("<5Q", seed, epoch, record, copy, number)
     return int.from_bytes(blake2b(given, digest_size=8, person=b"apldata-records").digest(), "little")
 
