@@ -23,6 +23,7 @@ static struct {
     CURLcode (*global_init)(long flags);
     CURL *(*easy_init)(void);
     void (*easy_reset)(CURL *);
+    void (*easy_cleanup)(CURL *);
     CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
     CURLcode (*easy_perform)(CURL *);
     CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
@@ -67,6 +68,7 @@ static bool find_symbols(void)
     return find_symbol("curl_global_init", &curl.global_init) &&
            find_symbol("curl_easy_init", &curl.easy_init) &&
            find_symbol("curl_easy_reset", &curl.easy_reset) &&
+           find_symbol("curl_easy_cleanup", &curl.easy_cleanup) &&
            find_symbol("curl_easy_setopt", &curl.easy_setopt) &&
            find_symbol("curl_easy_perform", &curl.easy_perform) &&
            find_symbol("curl_easy_getinfo", &curl.easy_getinfo) &&
@@ -98,14 +100,17 @@ static CURL *take_handle(void)
     return handle ? handle : curl.easy_init();
 }
 
-/* There are never more handles than threads that make requests at once; beyond MOST_HANDLES they are few, and kept by nobody. */
+/* Of handles beyond MOST_HANDLES, the connections are closed: there are never more than threads that make requests at once. */
 static void give_handle(CURL *handle)
 {
     curl.easy_reset(handle); /* keeps its connections */
     lock_handles();
-    if (idle_count < MOST_HANDLES)
+    bool kept = idle_count < MOST_HANDLES;
+    if (kept)
         idle[idle_count++] = handle;
     unlock_handles();
+    if (!kept)
+        curl.easy_cleanup(handle);
 }
 
 /* --------------------------------------------------------------------------------------------- answers */
