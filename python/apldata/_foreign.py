@@ -14,14 +14,13 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._leaving import check_getters, first_moving, labels_of_boxes, left_behind, refuse, rows_of
+from ._leaving import check_declared, check_getters, check_left, labels_of_boxes, left_behind, refuse, rows_of
 from ._roles import (
     NOTHING_SAID,
     Declared,
     Roles,
     Trial,
     is_image_alone,
-    is_instances,
     roles_named,
     roles_of,
 )
@@ -116,7 +115,7 @@ class _Plan:
         moved = {image.name, *self._said.masks, self._said.boxes or ""}
         others = left_behind([image], filter(self._wants, self._schema), moved)
         if others:
-            refuse(transform, image, others, self._said, own=True)
+            refuse(transform, image, others, self._said)
 
     def add_followers(self) -> None:
         """Declared masks and boxes follow the images of the first transform that moves some in C."""
@@ -146,12 +145,21 @@ class _Plan:
         wanted = (field for field in self._schema if self._wants(field) and field not in roles.all)
         return [] if roles.boxes is None else rows_of(roles.boxes, wanted)
 
-    def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
+    def add(self, transforms: list[Any], library: str) -> None:
         """Some of another library, one after the other."""
-        said = roles is not None
-        if roles is None:
-            roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
-            self._check_left(transforms, roles)
+        roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
+        check_left(transforms, roles, filter(self._wants, self._schema), self._said)
+        self._add(transforms, library, roles)
+
+    def add_each(self, each: PerPicture, library: str) -> None:
+        """One of another library, for the fields that the user names."""
+        roles = roles_named(self._schema, *each.roles)
+        if not each.says_alone:
+            check_left([each.function], roles, filter(self._wants, self._schema), self._said, each=True)
+        self._add([each.function], library, roles, said=True)
+
+    def _add(self, transforms: list[Any], library: str, roles: Roles, said: bool = False) -> None:
+        """`said`: the roles are those that the user names."""
         if library == "torchvision":
             check_getters(transforms, self._rows(roles))
         settings = self._settings()
@@ -173,30 +181,12 @@ class _Plan:
             self._check_decoded((rest or transforms)[0], roles, translation.why)
             rest = transforms
         added = [field.name for field in roles.images if len(field.shape) == 2]
+        if rest and said:
+            check_declared(rest, roles, self._said)
         if rest:
             self._wrap(rest, library, roles, said)
         elif library == "torchvision" and added:
             self.done.append(AddChannel(added))
-
-    def _check_left(self, transforms: list[Any], roles: Roles) -> None:
-        """Refuses to move images and to leave in place what may belong to them."""
-        step = first_moving(transforms)
-        if step is None:
-            return
-        others = left_behind(roles.images, filter(self._wants, self._schema), {f.name for f in roles.all})
-        for field in others:
-            if is_instances(field, roles.images):
-                raise InvalidError(
-                    f"{shown(step, 200)}: it would leave field {field.name} ({field.type}) as it is, "
-                    "whose number of masks varies: store one mask of (height, width) with a number for each "
-                    "instance, or leave the field out by fields=[...]"
-                )
-        if roles.boxes and not roles.follow and any(image.media for image in roles.images):
-            others.append(roles.boxes)  # which follow in C alone, if they are named
-        if others:
-            boxes = roles.boxes.name if roles.boxes else None
-            moved = replace(self._said, masks=tuple(field.name for field in roles.masks), boxes=boxes)
-            refuse(step, roles.images[0], others, moved, own=False)
 
     def _following(self, roles: Roles) -> Roles:
         """Masks of images of any size follow them, even if they are not declared to the loader."""
@@ -217,7 +207,6 @@ class _Plan:
                 )
 
     def _wrap(self, rest: list[Any], library: str, roles: Roles, said: bool) -> None:
-        """`said`: the roles are those that the user names."""
         # Drawn alike for different images, so that what each is given by itself stays together.
         number = sum(isinstance(one, Wrapped) and one.roles.shares(roles) for one in self.done)
         boxes, rows = roles.boxes, self._rows(roles)
@@ -374,7 +363,7 @@ def resolved(
                 warn_unclear(schema[first.field])
             plan.done.append(first)
         elif isinstance(first, PerPicture):
-            plan.add([inner], library, roles_named(schema, *first.roles))
+            plan.add_each(first, library)
         else:
             group = [first]
             while given and library_of(given[0]) == library:

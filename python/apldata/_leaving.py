@@ -7,7 +7,15 @@ from typing import Any, NoReturn
 
 from ._arguments import shown
 from ._errors import InvalidError
-from ._roles import Declared, can_follow_as_boxes, is_follower, looks_like_boxes, looks_like_keypoints
+from ._roles import (
+    Declared,
+    Roles,
+    can_follow_as_boxes,
+    is_follower,
+    is_instances,
+    looks_like_boxes,
+    looks_like_keypoints,
+)
 from .schema import Field
 
 _MOVES = (
@@ -56,49 +64,108 @@ def left_behind(images: Iterable[Field], wanted: Iterable[Field], moved: set[str
     ]
 
 
-def refuse(transform: Any, image: Field, others: list[Field], said: Declared, own: bool) -> None:
+def check_left(
+    transforms: list[Any], roles: Roles, wanted: Iterable[Field], said: Declared, each: bool = False
+) -> None:
+    """Refuses transforms of another library that move images and leave in place what may belong to them.
+
+    Args:
+        wanted: the fields that are read.
+        said: the masks and boxes that the loader is told, which follow the images in C.
+        each: they are in a `PerPicture`, which says the roles.
+    """
+    step = first_moving(transforms)
+    if step is None:
+        return
+    moved = {field.name for field in roles.all} | ({*said.masks, said.boxes or ""} if each else set())
+    others = left_behind(roles.images, wanted, moved)
+    for field in others:
+        if is_instances(field, roles.images):
+            raise InvalidError(
+                f"{shown(step, 200)}: it would leave field {field.name} ({field.type}) as it is, "
+                "whose number of masks varies: store one mask of (height, width) with a number for each "
+                "instance, or leave the field out by fields=[...]"
+            )
+    if roles.boxes and not (roles.follow or each) and any(image.media for image in roles.images):
+        others.append(roles.boxes)  # which follow in C alone, if they are named
+    if others:
+        refuse(step, roles.images[0], others, _said_by(roles, said), "PerPicture" if each else "Loader")
+
+
+def _said_by(roles: Roles, said: Declared) -> Declared:
+    """With the masks and boxes that move."""
+    form = roles.box_format or said.box_format
+    boxes = roles.boxes.name if roles.boxes else None
+    return Declared(tuple(field.name for field in roles.masks), boxes, form)
+
+
+def check_declared(transforms: list[Any], roles: Roles, said: Declared) -> None:
+    """Refuses a `PerPicture` that moves images in Python without the masks and boxes that the loader is told,
+    which follow the images in C alone."""
+    step = first_moving(transforms)
+    moved = [field.name for field in roles.all]
+    left = [name for name in (*said.masks, *([said.boxes] if said.boxes else [])) if name not in moved]
+    if step is not None and left:
+        raise InvalidError(
+            f"{shown(step, 200)}: it runs in Python, moves {roles.images[0].name} alone, and would leave "
+            f"{', '.join(left)} as it is: name to PerPicture, too, what follows: {_named(said)}"
+        )
+
+
+def _named(said: Declared) -> str:
+    """As arguments of a `PerPicture`."""
+    named = [f"masks={list(said.masks)!r}"] * bool(said.masks)
+    return ", ".join(named + [f"boxes={said.boxes!r}, box_format={said.box_format!r}"] * bool(said.boxes))
+
+
+def refuse(transform: Any, image: Field, others: list[Field], said: Declared, told: str = "") -> None:
     """Refuses to move the pixels of an image, and to leave in place what may belong to them.
 
     Args:
-        own: it is a transform of ours, which has an argument `field`.
+        said: the masks and boxes that do follow.
+        told: of a transform of another library, what is told the masks and boxes: "Loader" or "PerPicture";
+            "" of one of ours, which has an argument `field`.
     """
     points = [field for field in others if looks_like_keypoints(field)]
     others = [field for field in others if field not in points]
     if not others:
-        _refuse_keypoints(transform, image, points, said, own)
+        _refuse_keypoints(transform, image, points, said, told)
     names = [field.name for field in others]
     boxes = [field.name for field in others if can_follow_as_boxes(field)]
     fixed = [field for field in others if field.name not in boxes and looks_like_boxes(field)]
     masks = [name for name in names if name not in boxes and name not in [f.name for f in fixed]]
-    first = fixed[0].name if fixed else ""
     alone = f"field={image.name!r}"
-    alone = f"say {alone}" if own else f"leave it out of fields, or say PerPicture(..., {alone})"
+    alone = f"leave it out of fields, or say PerPicture(..., {alone})" if told else f"say {alone}"
     if fixed:
         raise InvalidError(
             f"{shown(transform, 200)}: it would move {image.name} alone, and leave "
             f"{', '.join(f.name for f in fixed)} as it is: boxes that follow are f32[-1,4], not "
-            f"{fixed[0].type}: store them so (aplingest --type {first}=f32[-1,4]), or, if they are no boxes, "
-            f"{alone}"
+            f"{fixed[0].type}: {_as_boxes(fixed[0])}, or, if they are no boxes, {alone}"
         )
     all_masks, all_boxes = [*said.masks, *masks], [*([said.boxes] if said.boxes else []), *boxes]
-    hints = [f"masks={all_masks!r}"] * bool(all_masks) + [f"boxes={name!r}" for name in all_boxes[:1]]
+    form = f", box_format={said.box_format!r}" if told == "PerPicture" else ""
+    hints = [f"masks={all_masks!r}"] * bool(all_masks) + [f"boxes={name!r}{form}" for name in all_boxes[:1]]
     listed = [image.name, *(masks or names)]
-    alike = f"list images that move alike, as in field={listed!r}, or " if own else ""
+    alike = "" if told else f"list images that move alike, as in field={listed!r}, or "
     raise InvalidError(
         f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(names)} as it is: "
-        f"name what follows the images, as in Loader(..., {', '.join(hints)}), or {alike}{alone}"
+        f"name what follows the images, as in {told or 'Loader'}(..., {', '.join(hints)}), or {alike}{alone}"
     )
 
 
+def _as_boxes(field: Field) -> str:
+    """How they are stored as those that follow."""
+    if field.shape[-1] == 4:
+        return f"store them so (aplingest --type {field.name}=f32[-1,4])"
+    return "store the four numbers of each so, and what else there is of it in a field of its own"
+
+
 def _refuse_keypoints(
-    transform: Any, image: Field, points: list[Field], said: Declared, own: bool
+    transform: Any, image: Field, points: list[Field], said: Declared, told: str
 ) -> NoReturn:
-    """`said`: the masks and boxes that do follow."""
     alone = f"field={image.name!r}"
-    if not own:
-        masks = f", masks={list(said.masks)!r}" if said.masks else ""
-        boxes = f", boxes={said.boxes!r}, box_format={said.box_format!r}" if said.boxes else ""
-        alone = f"PerPicture(..., {alone}{masks}{boxes})"
+    if told:
+        alone = f"PerPicture(..., {', '.join(filter(None, [alone, _named(said)]))})"
     names = ", ".join(field.name for field in points)
     raise InvalidError(
         f"{shown(transform, 200)}: it would move {image.name}, and leave {names} as it is: keypoints cannot "

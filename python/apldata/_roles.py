@@ -139,20 +139,25 @@ def is_follower(field: Field, image: Field) -> bool:
 
 
 def looks_like_boxes(field: Field) -> bool:
-    """By its name and its last dimension: boxes, or one box, of any numbers."""
-    return (
-        _named(field, "box", "rois")
-        and field.dtype != "utf8"
-        and len(field.shape) < 3
-        and field.shape[-1:] == (4,)
-    )
+    """By its name, or as a target of some rows of floats: boxes, or one box, of any numbers, which may have
+    a class or a score or both in the same row."""
+    if field.dtype == "utf8" or len(field.shape) > 2 or field.shape[-1:] not in ((4,), (5,), (6,)):
+        return False
+    if _named(field, "box", "rois"):
+        return True
+    told = field.mark == "target" or _named(field, "annot", "target")
+    return told and len(field.shape) == 2 and field.shape[0] == -1 and field.dtype in _FLOATING
 
 
 def looks_like_keypoints(field: Field) -> bool:
-    """By its name and its last dimension: coordinates in the image, two or three of each."""
-    words = re.split("[^a-z]+", field.name.lower())
-    named = _named(field, "keypoint", "landmark") or "points" in words or "joints" in words
-    return named and field.dtype not in ("utf8", "bool") and field.shape[-1:] in ((2,), (3,))
+    """By its name, and its last dimension: coordinates in the image, two or three of each; of keypoints and
+    landmarks also all in one row."""
+    if field.dtype in ("utf8", "bool") or not field.shape:
+        return False
+    last, words = field.shape[-1], re.split("[^a-z]+", field.name.lower())
+    if _named(field, "keypoint", "landmark"):
+        return last == -1 or (last > 1 and (last % 2 == 0 or last % 3 == 0))
+    return ("points" in words or "joints" in words) and last in (2, 3)
 
 
 def can_follow_as_boxes(field: Field) -> bool:

@@ -330,7 +330,9 @@ def test_masks_of_each_instance_are_not_left_behind(tmp_path: Path) -> None:
         with pytest.raises(apldata.InvalidError, match=r"leave field masks \(u8\[-1,16,16\]\) as it is"):
             Loader(tmp_path / "db", transforms=step)
         Loader(tmp_path / "db", fields=["image"], transforms=step).close()
-        Loader(tmp_path / "db", transforms=apldata.PerPicture(step)).close()  # of that field alone
+        Loader(
+            tmp_path / "db", transforms=apldata.PerPicture(step, field="image")
+        ).close()  # of that field alone
     Loader(tmp_path / "db", transforms=v2.RandomInvert()).close()  # moves nothing
 
 

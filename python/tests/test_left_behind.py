@@ -66,13 +66,57 @@ def test_naming_one_does_not_leave_the_others(tmp_path: Path, library: str) -> N
         with pytest.raises(InvalidError, match=r"leave mask as it is: .*masks=\['mask'\], boxes='boxes'"):
             Loader(db, transforms=step, boxes="boxes")
         Loader(db, fields=["image", "mask"], transforms=step, masks="mask").close()
-        Loader(db, transforms=PerPicture(step)).close()  # of that field alone
+        Loader(db, transforms=PerPicture(step, field="image")).close()  # of that field alone
     for where, step in flips(library):
         if where in ("C", "Python") and not (library == "albumentations" and where == "Python"):
             with Loader(db, transforms=step, masks="mask", boxes="boxes") as loader:
                 batch = next(iter(loader))
                 assert np.array_equal(batch["mask"][0], X[:, ::-1])
                 assert batch["boxes"][0].tolist() == [FLIPPED]
+
+
+@pytest.mark.parametrize("library", ["torchvision", "albumentations"])
+def test_per_picture_leaves_nothing_unsaid(tmp_path: Path, library: str) -> None:
+    """Without `field=` it is refused, with all that it would leave; masks and boxes may be named to it."""
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), mask=mask("mask"), boxes=BOXES)
+    plain = make(tmp_path / "plain", Field("image", "u8", (3, *SIDES)))
+    for where, step in flips(library):
+        told = (
+            r"leave mask, boxes as it is: .*PerPicture\(\.\.\., masks=\['mask'\], boxes='boxes', box_format="
+        )
+        with pytest.raises(InvalidError, match=told):
+            Loader(db, transforms=PerPicture(step))
+        with pytest.raises(
+            InvalidError, match=r"leave mask as it is: .*PerPicture\(\.\.\., masks=\['mask'\]\)"
+        ):
+            Loader(db, fields=["image", "mask"], transforms=PerPicture(step))
+        with pytest.raises(InvalidError, match="leave boxes as it is"):
+            Loader(db, transforms=PerPicture(step, masks="mask"))
+        with Loader(db, fields=["image", "mask"], transforms=PerPicture(step, masks="mask")) as loader:
+            batch = next(iter(loader))
+            assert np.array_equal(batch["mask"][0], batch["image"][0][0] // 9), where
+        Loader(plain, transforms=PerPicture(step)).close()
+
+
+def test_per_picture_in_python_moves_what_the_loader_is_told(tmp_path: Path) -> None:
+    """Masks and boxes that the loader is told follow in C alone."""
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), mask=mask("mask"), boxes=BOXES)
+    steps = v2.Compose([v2.RandomPosterize(8, p=0), v2.RandomHorizontalFlip(1)])
+    told = (
+        r"leave mask, boxes as it is: name to PerPicture, too, .*: masks=\['mask'\], boxes='boxes', box_form"
+    )
+    for field in (None, "image"):
+        with pytest.raises(InvalidError, match=told):
+            Loader(db, transforms=PerPicture(steps, field=field), masks="mask", boxes="boxes")
+    each = PerPicture(steps, masks="mask", boxes="boxes", box_format="XYXY")
+    for step in (each, PerPicture(v2.RandomHorizontalFlip(1))):
+        with Loader(db, transforms=step, masks="mask", boxes="boxes") as loader:
+            batch = next(iter(loader))
+            assert np.array_equal(batch["mask"][0], X[:, ::-1])
+            assert batch["boxes"][0].tolist() == [FLIPPED]
+    with Loader(db, transforms=PerPicture(v2.RandomInvert(1)), masks="mask", boxes="boxes") as loader:
+        assert np.array_equal(next(iter(loader))["mask"][0], X)  # moves nothing
 
 
 def test_a_second_mask_is_not_left(tmp_path: Path) -> None:
@@ -139,6 +183,8 @@ def test_features_and_tokens_are_neither_masks_nor_images(
 KEYPOINTS = {
     "keypoints": ("f32", (-1, 2)), "Keypoints_xyv": ("i64", (-1, 17, 3)), "landmarks": ("f64", (5, 2)),
     "image_points": ("u16", (-1, 2)), "points2d": ("f16", (4, 2)), "joints": ("f32", (16, 3)),
+    "keypoints_flat": ("f32", (51,)), "landmarks_align": ("i32", (10,)), "landmarks68": ("f32", (136,)),
+    "keypoints_of_all": ("f32", (-1, 51)), "keypoints_of_any": ("f32", (-1,)),
 }  # fmt: skip
 
 
@@ -155,7 +201,7 @@ def test_keypoints_are_not_left(tmp_path: Path, name: str, library: str) -> None
         advice = r"say field='image'$" if library == "own" else r"say PerPicture\(\.\.\., field='image'\)$"
         with pytest.raises(InvalidError, match=f"leave {name} as it is: keypoints cannot follow.*{advice}"):
             Loader(db, transforms=step)
-        alone = RandomFlip(1.0, field="image") if library == "own" else PerPicture(step)
+        alone = RandomFlip(1.0, field="image") if library == "own" else PerPicture(step, field="image")
         with Loader(db, transforms=alone) as loader:
             batch = next(iter(loader))
             assert np.array_equal(batch[name][0], places)
@@ -186,11 +232,45 @@ def test_keypoints_beside_masks_and_boxes(tmp_path: Path, library: str) -> None:
     if library == "own":
         alone: Any = RandomFlip(1.0, field="image")
     else:
-        alone, said = PerPicture(step, masks=["mask"], boxes="boxes", box_format="XYXY"), {}
+        alone, said = PerPicture(step, field="image", masks=["mask"], boxes="boxes", box_format="XYXY"), {}
     with Loader(db, transforms=alone, **said) as loader:
         batch = next(iter(loader))
         assert np.array_equal(batch["mask"][0], X[:, ::-1]) and batch["boxes"][0].tolist() == [FLIPPED]
         assert batch["keypoints"][0].tolist() == [[2, 3]]
+
+
+ROWS = {
+    "bboxes": ("f32", (-1, 5), "input"), "gt_boxes": ("f64", (3, 6), "input"),
+    "boxes": ("i32", (-1, 4), "input"), "annotations": ("f32", (-1, 5), "input"),
+    "targets": ("f32", (-1, 6), "input"), "objects": ("f32", (-1, 5), "target"),
+    "bbox": ("f32", (4,), "input"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_boxes_of_other_forms_are_not_left(tmp_path: Path, name: str) -> None:
+    """With a class or a score in the same row, of a fixed number, or of whole numbers."""
+    dtype, shape, mark = ROWS[name]
+    rows = Field(name, dtype, shape, mark), np.ones([3 if side == -1 else side for side in shape])
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **{name: rows})
+    store = "store them so .aplingest" if shape[-1] == 4 else "store the four numbers of each so"
+    with pytest.raises(InvalidError, match=rf"leave {name} as it is: boxes that follow are f32.*: {store}"):
+        Loader(db, transforms=RandomFlip(1.0))
+    Loader(db, transforms=RandomFlip(1.0, field="image")).close()
+
+
+def test_numbers_that_are_no_places(tmp_path: Path) -> None:
+    """Scalars, scores of keypoints, features: they stay, and nothing is refused."""
+    others = {
+        "num_keypoints": Field("num_keypoints", "i64", (), "target"),
+        "keypoint_scores": Field("keypoint_scores", "f32", (17,), "target"),
+        "joints": Field("joints", "f32", (7,)), "points": Field("points", "f32", (-1, 4)),
+        "features": Field("features", "f32", (-1, 5)), "scores": Field("scores", "f32", (5,), "target"),
+    }  # fmt: skip
+    values = {n: (f, np.ones([2 if side == -1 else side for side in f.shape])) for n, f in others.items()}
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **values)
+    with Loader(db, transforms=RandomFlip(1.0)) as loader:
+        assert np.array_equal(next(iter(loader))["image"][0], PIXELS[..., ::-1])
 
 
 def test_keypoints_move_in_a_function_over_batches(tmp_path: Path) -> None:

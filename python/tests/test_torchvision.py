@@ -459,7 +459,7 @@ def test_to_tensor_leaves_masks(scenes: str) -> None:
 def test_v1_would_leave_the_mask_behind(scenes: str) -> None:
     with pytest.raises(apldata.InvalidError, match=r"RandomRotation.*would leave mask as it is: .*v2"):
         Loader(scenes, fields=["image", "mask"], transforms=v1.RandomRotation(10))
-    one = PerPicture(v1.RandomRotation(90))
+    one = PerPicture(v1.RandomRotation(90), field="image")
     with Loader(scenes, batch_size=64, fields=["image", "mask"], transforms=one) as loader:
         assert not np.array_equal(next(iter(loader))["image"][:, :1], next(iter(loader))["mask"])
 
@@ -577,7 +577,7 @@ def test_messages_have_no_pixels(store: apldata.Store, printed: Any) -> None:
             "RandomCrop.*cannot be applied to image: u8.3,32,32.: ValueError: Required crop",
         ),
         (lambda: v2.Normalize(MEAN, STD), "Normalize.*cannot be applied.*float tensor"),
-        (lambda: v2.FiveCrop(8), "FiveCrop.*a tensor is needed, not tuple"),
+        (lambda: v2.FiveCrop(8), "FiveCrop.*several images for one: return them as one"),
         (lambda: v2.Compose([v2.Lambda(lambda x: x.getbands())]), "Lambda.*cannot be applied"),
         (lambda: [v2.RandomAffine(9), v2.Compose([lambda x: 1 / 0])], "ZeroDivisionError"),
         (

@@ -23,6 +23,7 @@ from .._records import Keys, in_threads
 from .._roles import Roles, Trial, has_channels_last
 from .._translation import altered, name_of
 from ..schema import Field
+from ..transforms._function import SEVERAL_VIEWS
 from ._keyed import Keyed, here, use_one_thread
 from ._sanitizing import Sanitizing, count, is_sanitizing, refuse_removed
 from ._tensors import from_array, held
@@ -379,6 +380,8 @@ def _plain(value: Any) -> torch.Tensor:
         value = v2.functional.pil_to_tensor(value)
     if isinstance(value, np.ndarray):
         value = torch.from_numpy(value.transpose(2, 0, 1) if value.ndim == 3 else value)
+    if isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value):
+        raise TypeError(f"it returns {SEVERAL_VIEWS}")
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"a tensor is needed, not {type(value).__name__}")
     return value.as_subclass(torch.Tensor)

@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import choice, flag, names, optional_text, shown, text, wrong_type
+from .._arguments import choice, flag, names, optional_text, shown, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 
 _MODULE = "torch.nn.modules.module"  # whose __call__() hands everything to forward()
+
+
+SEVERAL_VIEWS = (
+    "several images for one: return them as one, torch.stack(views) or np.stack(views), and batches are "
+    "(batch_size, views, channels, height, width)"
+)
 
 
 def _takes(function: Callable[..., Any], keyword: str) -> bool:
@@ -29,13 +35,13 @@ def _takes(function: Callable[..., Any], keyword: str) -> bool:
 
 
 def _channels_first(result: np.ndarray, is_tensor: bool, channels: int) -> np.ndarray:
-    """An image that a function has made, with channels first. Of torch's tensors they are, of arrays they
-    come last, unless only the other dimension has as many as came."""
-    if result.ndim != 3:
+    """An image that a function has made, or several views of one, with channels first. Of torch's tensors
+    they are, of arrays they come last, unless only the other dimension has as many as came."""
+    if result.ndim not in (3, 4):
         return result
-    first, last = result.shape[0] == channels, result.shape[2] == channels
+    first, last = result.shape[-3] == channels, result.shape[-1] == channels
     comes_last = last if first != last else not is_tensor
-    return result.transpose(2, 0, 1) if comes_last else result
+    return np.moveaxis(result, -1, -3) if comes_last else result
 
 
 class PerPicture:
@@ -44,15 +50,18 @@ class PerPicture:
     ``function(image=image)["image"]``, or ``function(image)`` if it has no argument of that name, is called
     for each image of the batch, as an array of the shape (height, width, channels), or (height, width) if the
     store has that, and may return another shape and dtype, the same for all: an array as it was given, or a
-    tensor (channels, height, width). All of this is Python, on one thread, ahead of the training loop: it
-    adds about 2 µs per image to the time of the function. The C transforms take less than half a microsecond.
+    tensor (channels, height, width); or several views of it, stacked along a new first dimension. All of this
+    is Python, on one thread, ahead of the training loop: it adds about 2 µs per image to the time of the
+    function. The C transforms take less than half a microsecond.
 
     Transforms of torchvision and Albumentations need no `PerPicture`. Within one they are applied only to the
-    images of `field`, and to the masks and boxes that are named; see docs/PYTHON.md.
+    images of `field`, and to the masks and boxes that are named. Without `field=`, a loader refuses those
+    that would move the images and leave behind what looks like masks, boxes or keypoints; see
+    docs/PYTHON.md. It cannot know what a function of your own moves.
 
     Args:
         function: of one image, called once for each; its randomness is its own.
-        field: the field of the images.
+        field: the field of the images; None: "image".
         keyword: the argument that takes the image; None: the first.
         channels_last: False: the function gets and returns images as they are stored, (channels, height,
             width).
@@ -64,7 +73,7 @@ class PerPicture:
     def __init__(
         self,
         function: Callable[..., Any],
-        field: str = "image",
+        field: str | None = None,
         keyword: str | None = "image",
         channels_last: bool = True,
         *,
@@ -77,7 +86,8 @@ class PerPicture:
         if isinstance(function, type):
             raise InvalidTypeError(f"PerPicture: {function.__name__} is a class: write {function.__name__}()")
         self.function, self.channels_last = function, bool(flag("PerPicture: channels_last", channels_last))
-        self.field = text("PerPicture: field", field)
+        self.field = optional_text("PerPicture: field", field) or "image"
+        self.says_alone = field is not None  # what is not named, holds no positions in the image
         keyword = optional_text("PerPicture: keyword", keyword)
         self.keyword = keyword if keyword is None or _takes(function, keyword) else None
         masks = [masks] if isinstance(masks, str) else names("PerPicture: masks", masks) or []
@@ -101,13 +111,7 @@ class PerPicture:
         turned = self.channels_last and image.ndim == 3
         given = np.ascontiguousarray(image.transpose(1, 2, 0)) if turned else image
         result = self.function(given) if self.keyword is None else self.function(**{self.keyword: given})
-        if isinstance(result, dict):
-            key = self.keyword or "image"
-            if key not in result:
-                raise InvalidError(f"{shown(self.function)} has returned a dict without {key!r}")
-            result = result[key]
-        if result is None:
-            raise InvalidError(f"{shown(self.function)} has returned None, not an image")
+        result = self._image_of(result)
         is_tensor = hasattr(result, "detach")
         array = np.asarray(result)
         if array.ndim == 0 or array.dtype.kind not in "biufcV":
@@ -115,6 +119,23 @@ class PerPicture:
         if not self.channels_last:
             return array
         return _channels_first(array, is_tensor, len(image) if turned else 1)
+
+    def _image_of(self, result: Any) -> Any:
+        """The one image that the function has returned."""
+        told = f"{shown(self.function)} has returned"
+        if isinstance(result, dict):
+            key = self.keyword or "image"
+            if key not in result:
+                raise InvalidError(f"{told} a dict without {key!r}")
+            others = ", ".join(repr(name) for name in result if name != key)
+            if others:
+                raise InvalidError(f"{told} {others} beside {key!r}: a function of the batch may add fields")
+            result = result[key]
+        if result is None:
+            raise InvalidError(f"{told} None, not an image")
+        if isinstance(result, (list, tuple)) and any(getattr(one, "ndim", 0) > 1 for one in result):
+            raise InvalidTypeError(f"{told} {SEVERAL_VIEWS}")
+        return result
 
     def __call__(self, batch: Any) -> None:
         images = batch[self.field]
