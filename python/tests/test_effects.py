@@ -23,6 +23,8 @@ from apldata import (
     RandomErasing,
     RandomFlip,
     RandomGrayscale,
+    RandomResizedCrop,
+    Resize,
     ToFloat32,
     TrivialAugmentWide,
 )
@@ -253,6 +255,9 @@ def test_device_loader_refuses_them(store: apldata.Store) -> None:
 
     with pytest.raises(InvalidError, match="changes no colours and erases nothing"):
         DeviceLoader(store, device="cpu", transforms=[ColorJitter(0.1)])
+    for step in (Resize((16, 16)), RandomResizedCrop(16)):  # not only at the first batch
+        with pytest.raises(InvalidError, match="DeviceLoader resizes nothing"):
+            DeviceLoader(store, device="cpu", transforms=[step])
 
 
 # ---------------------------------------------------------------------------------------- keyed by the record

@@ -200,6 +200,11 @@ class Resident:
                 "RandAugment, ColorJitter, Grayscale, GaussianBlur, RandomErasing, MixUp to DataLoader, or "
                 "call torchvision's in the loop"
             )
+        if any("sizing" in one for one in in_c):
+            raise InvalidError(
+                "DeviceLoader resizes nothing: store the images at the size (aplingest --resize), or leave "
+                "Resize and RandomResizedCrop to DataLoader"
+            )
         settings = {one["field"]: one for one in (self.store._transform(one, self.split) for one in in_c)}
         for name in settings.keys() - set(names):
             raise InvalidError(f"a transform: field {name} is not among the fields wanted")

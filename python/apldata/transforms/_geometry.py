@@ -144,9 +144,9 @@ class RandomCrop(Transform):
 
 @dataclass(frozen=True)
 class RandomResizedCrop(Transform):
-    """A random box of a JPEG image, resized to `size` (a side, or height and width): `scale` of the image's
-    area, with a width of `ratio` times its height; as torchvision draws it. Only what the box needs is
-    decoded. Resizing is antialiased and bilinear.
+    """A random box of an image, resized to `size` (a side, or height and width): `scale` of the image's area,
+    with a width of `ratio` times its height; as torchvision draws it. Of a JPEG file only what the box needs
+    is decoded. Resizing is antialiased and bilinear.
 
     Args:
         exact_chroma: interpolate colours before resizing, as torchvision does, which costs about a fifth more
@@ -181,8 +181,8 @@ class RandomResizedCrop(Transform):
 
 @dataclass(frozen=True)
 class Resize(Transform):
-    """Resizes JPEG images: the shorter side to `size`, or both to a (height, width). A crop is applied after
-    it, wherever the list has it. Only what the crop needs is decoded. Antialiased and bilinear.
+    """Resizes images: the shorter side to `size`, or both to a (height, width). A crop is applied after it,
+    wherever the list has it. Of a JPEG file only what the crop needs is decoded. Antialiased and bilinear.
 
     Args:
         exact_chroma: as for `RandomResizedCrop`.
