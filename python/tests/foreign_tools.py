@@ -19,3 +19,11 @@ def epoch(db: Any, transforms: Any, **options: Any) -> np.ndarray:
             (int(i), np.array(x)) for batch in loader for i, x in zip(batch.ids, batch["image"], strict=True)
         ]
     return np.stack([image for _, image in sorted(order, key=lambda pair: pair[0])])
+
+
+def to_float() -> Any:
+    """torchvision's conversion to floats of 0 to 1."""
+    import torch
+    from torchvision.transforms import v2
+
+    return v2.ToDtype(torch.float32, scale=True)
