@@ -85,6 +85,14 @@ def tokens(scratch: Path, count: int) -> None:
         fields=["tokens"],
         collate={"tokens": Pack(LENGTH)},
     )
+    alone = Loader(
+        scratch / "tokens.db",
+        batch_size=ROWS,
+        seed=1,
+        threads=1,
+        fields=["tokens"],
+        collate={"tokens": Pack(LENGTH, segments=False)},
+    )
     windows = Windows(LENGTH + 1, stride=LENGTH, join=True)
     cut = Loader(scratch / "tokens.db", batch_size=ROWS, seed=1, threads=1, collate={"tokens": windows})
 
@@ -95,6 +103,7 @@ def tokens(scratch: Path, count: int) -> None:
 
     best = least(
         packed=lambda: epoch(packed),
+        alone=lambda: epoch(alone),
         windows=lambda: epoch(cut),
         memcpy=lambda: np.copyto(copy, memory),
         memcpy_all=lambda: np.copyto(wide_copy, wide),
@@ -108,6 +117,7 @@ def tokens(scratch: Path, count: int) -> None:
         cpu["memcpy_all"] / cpu["packed"],
         "≥ 0.5",
     )
+    row("packed rows without segments, rate of memcpy of the tokens", cpu["memcpy"] / cpu["alone"], "≥ 0.5")
     row("packed rows, rate of get_batch from a memory map", cpu["get_batch"] / cpu["packed"], "≥ 5")
     row(
         "windows, rate of get_batch",

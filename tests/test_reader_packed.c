@@ -191,6 +191,32 @@ Test(reader_packed, one_field_in_long_rows_and_short)
     }
 }
 
+/* The same tokens and pieces, and no arrays beside them. */
+Test(reader_packed, without_segments_batches_have_the_tokens_alone)
+{
+    apl_reader_options o = packed(2);
+    apl_reader *with = fixture_reader(&o);
+    both[0].no_segments = both[1].no_segments = 1;
+    apl_reader *without = fixture_reader(&o);
+    for (apl_batch *a, *b; (a = fixture_next(with)); apl_batch_release(a), apl_batch_release(b)) {
+        size_t n, pieces;
+        cr_assert_not_null(b = fixture_next(without));
+        const apl_piece *wanted = apl_batch_pieces(a, &n), *seen = apl_batch_pieces(b, &pieces);
+        cr_assert(pieces == n && memcmp(wanted, seen, n * sizeof *seen) == 0);
+        for (unsigned f = TOKENS_TOKENS; f <= TOKENS_WEIGHTS; f += TOKENS_WEIGHTS - TOKENS_TOKENS) {
+            const apl_column *x = apl_batch_column(a, f), *y = apl_batch_column(b, f);
+            cr_assert(x->bytes == y->bytes && memcmp(x->data, y->data, x->bytes) == 0);
+        }
+        cr_assert_null(apl_batch_part(b, TOKENS_TOKENS, APL_PART_SEGMENTS));
+        cr_assert_null(apl_batch_part(b, TOKENS_TOKENS, APL_PART_POSITIONS));
+    }
+    cr_assert_null(fixture_next(without));
+    apl_receipt a = receipt_of(with), b = receipt_of(without);
+    cr_assert(memcmp(&a, &b, sizeof a) == 0);
+    apl_reader_close(with);
+    apl_reader_close(without);
+}
+
 /* -------------------------------------------------------------------------------------- resuming, ranks */
 
 Test(reader_packed, resumes_at_every_batch_with_other_threads_and_batches)
@@ -335,6 +361,13 @@ Test(reader_packed, refuses_what_makes_no_sense)
     both[0].length = 0;
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),
                      "field tokens: pack wants the length of a row, 1 to 2^31 - 1, and no truncate");
+    o = packed(1);
+    both[1].no_segments = 1;
+    cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),
+                     "field weights: is packed without segments, unlike another field");
+    both[0].no_segments = 1;
+    both[0].how = APL_COLLATE_PAD;
+    cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID), "field tokens: no_segments has no meaning for pad");
     o = packed(1);
     o.fields = fields;
     o.field_count = 2;

@@ -10,6 +10,7 @@ static int collation_from(struct reader_call *call, PyObject *given, apl_collati
         {"truncate", offsetof(apl_collation, truncate), NUMBER_FLAG, 1},
         {"stride", offsetof(apl_collation, stride), NUMBER_U64, UINT64_MAX},
         {"join", offsetof(apl_collation, join), NUMBER_FLAG, 1},
+        {"no_segments", offsetof(apl_collation, no_segments), NUMBER_FLAG, 1},
         {"bucket", offsetof(apl_collation, bucket), NUMBER_U64, UINT64_MAX},
     };
     PyObject *dict = PyDict_Copy(given);

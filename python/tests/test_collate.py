@@ -150,6 +150,15 @@ def test_packed(db):
     assert next(iter(Loader(db))).pieces is None
 
 
+def test_packed_without_segments(db):
+    both = [Loader(db, batch_size=4, seed=3, collate={"tokens": Pack(16, segments=s)}) for s in (True, False)]
+    for one, other in zip(*both, strict=True):
+        assert list(other) == ["tokens"] and np.array_equal(one["tokens"], other["tokens"])
+        assert np.array_equal(one.pieces, other.pieces)
+    with pytest.raises(TypeError, match="segments must be"):
+        Pack(16, segments="no")
+
+
 def test_packed_resumes_with_other_rows(db):
     loader = Loader(db, batch_size=4, seed=3, collate={"tokens": Pack(16)})
     whole = np.concatenate([batch["tokens"].ravel() for batch in loader])

@@ -372,7 +372,7 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
     } while (status != APL_OK && w->undecoded != NOT_UNDECODED &&
              left_out_drop(w->spec, job, w->undecoded, status));
     TRY(status);
-    if (w->spec->options.pack.row)
+    if (w->spec->options.pack.row && !w->spec->options.pack.no_segments)
         TRY(packed_parts(w, job, err));
     TRY(graph_finish(w, job, err));
     receipt_take(w->spec, job);

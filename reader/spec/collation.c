@@ -35,6 +35,9 @@ static apl_status check_windows(const char *field, const apl_collation *asked, a
 static apl_status check_meaning(const char *field, const apl_collation *asked, apl_error *err)
 {
     bool pads = asked->how == APL_COLLATE_PAD, packs = asked->how == APL_COLLATE_PACK;
+    if (asked->no_segments && !packs)
+        return fail(err, APL_E_INVALID, "field %s: no_segments has no meaning for %s", field,
+                    names[asked->how]);
     if (asked->how == APL_COLLATE_WINDOWS)
         return check_windows(field, asked, err);
     if (asked->stride || asked->join)
@@ -97,7 +100,7 @@ static apl_status take_pad(struct reader_options *o, unsigned field, const apl_f
 }
 
 static apl_status take_pack(struct reader_options *o, unsigned field, const apl_field *f,
-                            const struct collation *c, apl_error *err)
+                            const struct collation *c, bool no_segments, apl_error *err)
 {
     if (row_value_bytes(f, c->length) == 0)
         return fail(err, APL_E_INVALID, "field %s: rows of length %llu are larger than %u bytes", f->name,
@@ -105,10 +108,16 @@ static apl_status take_pack(struct reader_options *o, unsigned field, const apl_
     if (o->pack.row && o->pack.row != c->length)
         return fail(err, APL_E_INVALID, "field %s: is packed to %llu, and another field to %llu", f->name,
                     (unsigned long long)c->length, (unsigned long long)o->pack.row);
+    if (o->pack.row && o->pack.no_segments != no_segments)
+        return fail(err, APL_E_INVALID, "field %s: is packed %s segments, unlike another field", f->name,
+                    no_segments ? "without" : "with");
     if (o->pack.row)
         return APL_OK;
     o->pack.row = c->length;
     o->pack.field = field;
+    o->pack.no_segments = no_segments;
+    if (no_segments)
+        return APL_OK;
     TRY(collation_add_part(o, field, APL_PART_SEGMENTS, (size_t)c->length * sizeof(int32_t), err));
     return collation_add_part(o, field, APL_PART_POSITIONS, (size_t)c->length * sizeof(int32_t), err);
 }
@@ -199,7 +208,7 @@ static apl_status take_collation(struct spec *spec, const apl_collation *asked, 
         return fail(err, APL_E_INVALID, "field %s: %s cannot hold fill %.17g exactly", f->name,
                     apl_dtype_name(f->dtype), asked->fill);
     if (c->how == APL_COLLATE_PACK)
-        return take_pack(o, field, f, c, err);
+        return take_pack(o, field, f, c, asked->no_segments != 0, err);
     if (c->how == APL_COLLATE_WINDOWS)
         return take_windows(o, field, f, asked, err);
     if (c->how >= APL_COLLATE_NODES)

@@ -29,6 +29,7 @@ struct collation_part {
 struct packing {
     uint64_t row;      /* tokens of a row; 0: nothing is packed */
     unsigned field;    /* whose lengths count; others have the same */
+    bool no_segments;  /* batches have neither segments nor positions */
     uint32_t *lengths; /* of each record's value, in the order of subset_block.before */
     uint64_t tokens;   /* of an epoch */
     uint64_t most,
