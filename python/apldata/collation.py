@@ -131,8 +131,8 @@ class Pack(Collation):
     Args:
         length: tokens of a row.
         fill: what the last row is padded with.
-        segments: False: batches have neither ``segment_ids`` nor ``positions``, which take 8 bytes a token and
-            more time than the tokens themselves; alike for all packed fields.
+        segments: False: batches have neither ``segment_ids`` nor ``positions``, which take 8 bytes a token
+            and more time than the tokens themselves; alike for all packed fields.
     """
 
     length: int
