@@ -4,6 +4,7 @@
 #include "delivery.h"
 #include "late.h"
 #include "late_fields.h"
+#include "prefetch.h"
 
 /* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
 static const struct raw_column *values_column(const struct worker *w, const struct job *job, unsigned f,
@@ -74,6 +75,25 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
     const struct raw_column *column = values_column(w, job, f, k, &record);
     *value = raw_column_value(column, &w->spec->schema->fields[f], record, &bytes);
     return APL_OK;
+}
+
+void values_expect(const struct worker *w, const struct job *job, unsigned f, size_t k)
+{
+    uint32_t record;
+    uint64_t start;
+    size_t soon = k + PREFETCH_AHEAD, later = k + 2 * PREFETCH_AHEAD;
+    if (soon >= job->rows || values_made(job, f) || is_late(w, job, f, soon))
+        return;
+    if (later < job->rows) {
+        const struct raw_column *column = values_column(w, job, f, later, &record);
+        __builtin_prefetch((const uint64_t *)(const void *)column->ends.data + record);
+    }
+    const struct raw_column *column = values_column(w, job, f, soon, &record);
+    if (column->ends.size == 0)
+        return;
+    size_t bytes = raw_column_extent(column, record, &start);
+    for (size_t at = 0; at < bytes && at < PREFETCH_MOST; at += PREFETCH_LINE)
+        __builtin_prefetch(column->values.data + start + at, 0, 2);
 }
 
 apl_status values_take_photo(struct worker *w, struct job *job, unsigned f, size_t k,
