@@ -62,7 +62,8 @@ Test(list_types, types_that_are_given_are_held_to)
     refused_as("n=f32", "t.csv: row 4, column n: 'n/a' is not a valid f32", "n\n1\n2\nn/a\n");
     refused_as("n=u8", "row 3, column n: '256' is not a valid u8", "n\n255\n256\n");
     refused_as("n=i8", "row 2, column n: '-129' is not a valid i8", "n\n-129\n");
-    refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
+    refused_as("n=i64", "row 3, column n: is empty, and i64 is needed: f64 stores NaN for it",
+               "n,m\n1,1\n,2\n");
     refused_as("n=i32", "row 2, column n: '1.5' is not a valid i32", "n\n1.5\n");
     refused_as("n=f32", "row 2, column n: '1e300' is not a valid f32", "n\n1e300\n");
     refused_as("n=f64", "row 3, column n: '-1e400' is not a valid f64", "n\ninf\n-1e400\n");
@@ -272,4 +273,41 @@ Test(list_types, one_word_among_numbers_is_worth_a_line)
     cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
     cr_assert(strstr(ix_said, "t.csv: row 4, column n: 'oops' is not a number"), "%s", ix_said);
     apl_store_close(s);
+}
+
+/* A key that a line of JSON lacks is what null is, and what an empty cell of CSV is, whichever row is the first to have it. */
+Test(list_types, keys_that_are_not_there_are_empty_cells)
+{
+    static const char *const tables[] = {
+        "{\"t\": \"\", \"l\": null, \"n\": null, \"late\": null}\n"
+        "{\"t\": \"a\", \"l\": [1, 2], \"n\": 1, \"late\": null}\n"
+        "{\"t\": null, \"l\": [], \"n\": 2, \"late\": 3}\n",
+        "{}\n{\"t\": \"a\", \"l\": [1, 2], \"n\": 1}\n{\"n\": 2, \"late\": 3}\n",
+    };
+    static const char csv[] = "t,l,n,late\n,,,\na,\"[1,2]\",1,\n,[],2,3\n";
+    put_text("in/t.csv", csv);
+    apl_store *s = IX_STORE("in/t.csv");
+    uint8_t wanted[32];
+    memcpy(wanted, apl_store_info(s)->content_digest, sizeof wanted);
+    cr_assert_eq(field_of(s, "late")->dtype, APL_F64);
+    apl_store_close(s);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        put_text("in/t.jsonl", tables[i]);
+        s = IX_STORE("in/t.jsonl");
+        cr_assert_arr_eq(apl_store_info(s)->content_digest, wanted, sizeof wanted, "%s", tables[i]);
+        apl_store_close(s);
+    }
+}
+
+Test(list_types, keys_that_are_not_there_and_are_needed_are_refused)
+{
+    ix_options.column_types = (const char *const[]){"n=i64"};
+    ix_options.column_type_count = 1;
+    put_text("in/t.jsonl", "{\"n\": 1, \"m\": 1}\n{\"m\": 1}\n");
+    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 2, column n: is empty, and i64 is needed: f64 stores NaN for it",
+               "in/t.jsonl");
+    ix_options.column_types = (const char *const[]){"n=bool"};
+    put_text("in/t.jsonl", "{\"n\": true, \"m\": 1}\n{\"m\": 1}\n");
+    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 2, column n: is empty, and bool is needed (--skip-bad",
+               "in/t.jsonl");
 }

@@ -210,7 +210,8 @@ static apl_status unfit(const struct column *c, const struct cell *cell, apl_err
     char shown[64];
     printable(shown, sizeof shown, cell->text, cell->length);
     if (cell->kind == CELL_NONE)
-        return fail(err, APL_E_SOURCE, "is empty, and %s is needed", apl_dtype_name(c->dtype));
+        return fail(err, APL_E_SOURCE, "is empty, and %s is needed%s", apl_dtype_name(c->dtype),
+                    c->dtype == APL_BOOL ? "" : ": f64 stores NaN for it");
     return fail(err, APL_E_SOURCE, "'%s' is not a valid %s", shown, apl_dtype_name(c->dtype));
 }
 
