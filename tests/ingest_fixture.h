@@ -93,6 +93,16 @@ static inline apl_store *ix_store(const char *const *names)
     return store;
 }
 
+/* What was noticed has these words, or, without them, nothing was; the store is closed. */
+static inline void is_said_of(apl_store *s, const char *words)
+{
+    if (words)
+        cr_assert_not_null(strstr(ix_said, words), "%s", ix_said);
+    else
+        cr_assert_str_empty(ix_said);
+    apl_store_close(s);
+}
+
 /* Fails with these words in one line, and leaves nothing behind. */
 #define IX_REFUSED(status, words, ...) ix_refused(status, words, IX_NAMES(__VA_ARGS__))
 

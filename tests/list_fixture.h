@@ -49,14 +49,4 @@ static inline const apl_field *field_of(const apl_store *s, const char *name)
     return apl_store_field(s, (unsigned)i);
 }
 
-/* What was noticed has these words, or, without them, nothing was; the store is closed. */
-static inline void is_said_of(apl_store *s, const char *words)
-{
-    if (words)
-        cr_assert_not_null(strstr(ix_said, words), "%s", ix_said);
-    else
-        cr_assert_str_empty(ix_said);
-    apl_store_close(s);
-}
-
 #endif

@@ -95,6 +95,21 @@ Test(format_idx, a_directory_has_both_splits)
     apl_store_close(s);
 }
 
+Test(format_idx, names_that_leave_the_split_open_are_worth_a_line)
+{
+    struct buffer i = images(3);
+    ix_put("images-idx3-ubyte", i.data, i.size);
+    ix_put("train-test-images-idx3-ubyte", i.data, i.size);
+    ix_put_buffer("t10k-images-idx3-ubyte", &i);
+    is_said_of(IX_STORE("t10k-images-idx3-ubyte"), NULL);
+    is_said_of(IX_STORE("images-idx3-ubyte"), NULL);
+    is_said_of(
+        IX_STORE("images-idx3-ubyte", "t10k-images-idx3-ubyte"),
+        "images-idx3-ubyte: in the split 'train', as its name tells no split, and those of others do\n");
+    is_said_of(IX_STORE("train-test-images-idx3-ubyte"),
+               "train-test-images-idx3-ubyte: in the split 'train', though its name tells 'test' too\n");
+}
+
 /* Packed or not, in whatever order, the same store. */
 Test(format_idx, files_are_sources_too)
 {

@@ -219,6 +219,19 @@ Test(format_npy, what_is_wrong_is_named)
     IX_REFUSED(APL_E_SOURCE, "has 12 rows, but", "a.npy", "b.npy");
 }
 
+Test(format_npy, names_that_leave_the_split_open_are_worth_a_line)
+{
+    static const char *const names[] = {"x.npy", "x_test.npy", "x_train.npy", "x_train_val.npy"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        put_npy(names[i], "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", "ab", 2);
+    is_said_of(IX_STORE("x.npy"), NULL);
+    is_said_of(IX_STORE("x_train.npy", "x_test.npy"), NULL);
+    is_said_of(IX_STORE("x.npy", "x_test.npy"),
+               "x.npy: in the split 'train', as its name tells no split, and those of others do\n");
+    is_said_of(IX_STORE("x_train_val.npy"),
+               "x_train_val.npy: in the split 'train', though its name tells 'val' too\n");
+}
+
 /* The list that an export has beside its arrays, where their names do not tell the splits. */
 Test(format_npy, splits_of_an_export)
 {
@@ -237,5 +250,5 @@ Test(format_npy, splits_of_an_export)
     check_values(s, "x", APL_U8, data, sizeof data);
     cr_assert_str_eq(apl_store_split(s, 0)->name, "a");
     cr_assert_str_eq(apl_store_split(s, 1)->name, "val-train");
-    apl_store_close(s);
+    is_said_of(s, NULL);
 }

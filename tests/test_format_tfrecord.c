@@ -258,6 +258,20 @@ Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
     buffer_free(&file);
 }
 
+Test(format_tfrecord, names_that_leave_the_split_open_are_worth_a_line)
+{
+    struct buffer file = small_file();
+    ix_put("train.tfrecord", file.data, file.size);
+    ix_put("val-train.tfrecord", file.data, file.size);
+    ix_put_buffer("holdout.tfrecord", &file);
+    is_said_of(
+        IX_STORE("train.tfrecord", "holdout.tfrecord"),
+        "holdout.tfrecord: in the split 'train', as its name tells no split, and those of others do\n");
+    is_said_of(IX_STORE("train.tfrecord", "val-train.tfrecord"),
+               "val-train.tfrecord: in the split 'val', though its name tells 'train' too\n");
+    is_said_of(IX_STORE("holdout.tfrecord"), NULL);
+}
+
 /* One of several, whether in a directory or by name. */
 Test(format_tfrecord, empty_shards)
 {

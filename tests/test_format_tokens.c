@@ -138,6 +138,22 @@ Test(format_tokens, empty_files)
     apl_store_close(s);
 }
 
+Test(format_tokens, names_that_leave_the_split_open_are_worth_a_line)
+{
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    put_le("train.bin", some, 10, 2, 0);
+    put_le("val.bin", some, 10, 2, 0);
+    put_le("holdout.bin", some, 10, 2, 0);
+    put_le("train_test.bin", some, 10, 2, 0);
+    is_said_of(IX_STORE("train.bin", "val.bin"), NULL);
+    is_said_of(IX_STORE("holdout.bin"), NULL);
+    is_said_of(IX_STORE("val.bin", "holdout.bin"),
+               "holdout.bin: in the split 'train', as its name tells no split, and those of others do\n");
+    is_said_of(IX_STORE("train_test.bin"),
+               "train_test.bin: in the split 'train', though its name tells 'test' too\n");
+}
+
 /* ----------------------------------------------------------------------------------------------------- pairs */
 
 /* An index: of `n` sequences with these lengths, and documents that begin with these of them. */

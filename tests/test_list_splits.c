@@ -90,6 +90,18 @@ Test(list_splits, names_that_tell_none_beside_others_are_worth_a_line)
     apl_store_close(s);
 }
 
+Test(list_splits, names_that_tell_two_are_worth_a_line)
+{
+    said_of("in/train_val.csv", "in/test_a.csv",
+            "in/train_val.csv: in the split 'train', though its name tells 'val' too\n");
+    said_of("in/train.csv", "in/test1train.csv",
+            "in/test1train.csv: in the split 'test', though its name tells 'train' too\n");
+    said_of("in/train_val.csv", "in/val-test.csv", "'train', though its name tells 'val' too (and 1 more)\n");
+    said_of("in/train-training.csv", "in/val.validation.csv", NULL);
+    put_text("in/train_val.csv", "x\n1\n");
+    is_said_of(IX_STORE("in/train_val.csv"), "though its name tells 'val' too");
+}
+
 static void becomes_field(const char *field, const char *words, const char *text)
 {
     put_text("in/t.csv", text);

@@ -63,20 +63,37 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-const char *file_name_split(const char *name, uint32_t *rank)
+/* The split that the first run of letters names which names one, and not that one, if any. */
+static const char *split_of_letters(const char *name, const char *except, uint32_t *rank)
 {
-    struct file_name n;
-    bool known = file_name_read(&n, name) && n.split;
-    const char *split = known ? n.split : NULL;
-    *rank = known ? n.split_rank : 0;
+    const char *split = NULL;
     while (*name && !split) {
         size_t length = 0;
         while (is_letter(name[length]))
             length++;
         split = split_of_word(name, length, rank);
+        if (split && except && strcmp(split, except) == 0)
+            split = NULL;
         name += length ? length : 1;
     }
     return split;
+}
+
+const char *file_name_split(const char *name, uint32_t *rank)
+{
+    struct file_name n;
+    *rank = 0;
+    if (!file_name_read(&n, name) || !n.split)
+        return split_of_letters(name, NULL, rank);
+    *rank = n.split_rank;
+    return n.split;
+}
+
+const char *file_name_other_split(const char *name)
+{
+    uint32_t rank;
+    const char *split = file_name_split(name, &rank);
+    return split ? split_of_letters(name, split, &rank) : NULL;
 }
 
 void file_name_join(const struct file_name *n, char *out, size_t size)

@@ -23,6 +23,9 @@ bool file_name_read(struct file_name *n, const char *name);
  * does, and the rank is that of train. */
 const char *file_name_split(const char *name, uint32_t *rank);
 
+/* Another split that a word of the name tells, as in train_val.csv; NULL: none does. */
+const char *file_name_other_split(const char *name);
+
 /* Takes out word i. */
 void file_name_drop(struct file_name *n, unsigned i);
 

@@ -2,7 +2,7 @@
  * apart, and splits, by the words in the names: train-images-idx3-ubyte. */
 #include "array_splits.h"
 #include "file_name.h"
-#include "format.h"
+#include "split_note.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct idx {
     const struct format_host *host;
     struct arrays *arrays;
     struct array_splits splits; /* of an export that needs them */
+    struct split_note note;     /* of others */
     struct idx_file *files;     /* of each of the host's */
 };
 
@@ -116,14 +117,17 @@ static const char *guess_content(const struct array *array)
     return array->ndim == 0 && array->dtype != APL_F32 && array->dtype != APL_F64 ? "label" : "image";
 }
 
-static apl_status name_array(struct idx_file *f, const char *name, struct array *array, apl_error *err)
+static apl_status name_array(struct idx *idx, size_t i, struct array *array, apl_error *err)
 {
+    struct idx_file *f = &idx->files[i];
+    const char *name = idx->host->files[i].name;
     struct file_name n;
     if (!file_name_read(&n, name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", array->path);
     const char *content = take_content(&n);
     array->split = n.split ? n.split : "train";
     array->split_rank = n.split_rank;
+    split_note_take(&idx->note, array->path, n.split, file_name_other_split(name));
     snprintf(array->field, sizeof array->field, "%s", content ? content : guess_content(array));
     file_name_join(&n, f->prefix, sizeof f->prefix);
     if (!content)
@@ -154,7 +158,7 @@ static apl_status describe_idx(struct idx *idx, size_t i, struct array *array, a
     idx->files[i] = (struct idx_file){.file = i, .header = 4 + 4 * rank};
     bool named;
     TRY(array_splits_name(&idx->splits, file, array, &named, err));
-    return named ? APL_OK : name_array(&idx->files[i], file->name, array, err);
+    return named ? APL_OK : name_array(idx, i, array, err);
 }
 
 /* Files of one dataset belong together: of EMNIST, a directory has several. */
@@ -203,6 +207,7 @@ static apl_status read_idx(void *state, apl_error *err)
         TRY(check_prefix(idx, i, err));
         TRY(arrays_add(idx->arrays, &array, err));
     }
+    split_note_tell(&idx->note, idx->host);
     return arrays_read(idx->arrays, err);
 }
 

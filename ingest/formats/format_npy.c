@@ -3,6 +3,7 @@
 #include "array_splits.h"
 #include "file_name.h"
 #include "npy_rows.h"
+#include "split_note.h"
 #include "zip_list.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@ struct npy_format {
     const struct format_host *host;
     struct arrays *arrays;
     struct array_splits splits; /* of an export that needs them */
+    struct split_note note;     /* of others */
     struct npy **all;
     size_t count, room;
 };
@@ -70,7 +72,8 @@ static apl_status check_npy_size(const struct npy *npy, uint64_t *bytes, apl_err
 }
 
 /* The field's name and the split: of the array's own name, else the split is that of the file. */
-static apl_status name_npy(const char *name, const char *file, struct array *array, apl_error *err)
+static apl_status name_npy(struct split_note *note, const char *name, const char *file, struct array *array,
+                           apl_error *err)
 {
     struct file_name own, of_file;
     char bare[256];
@@ -80,6 +83,8 @@ static apl_status name_npy(const char *name, const char *file, struct array *arr
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", array->path);
     array->split = own.split ? own.split : of_file.split ? of_file.split : "train";
     array->split_rank = own.split ? own.split_rank : of_file.split ? of_file.split_rank : 0;
+    split_note_take(note, array->path, own.split ? own.split : of_file.split,
+                    file_name_other_split(own.split ? bare : file));
     if (!own.split)
         snprintf(array->field, sizeof array->field, "%s", bare);
     else
@@ -90,14 +95,14 @@ static apl_status name_npy(const char *name, const char *file, struct array *arr
 }
 
 /* A file of an export may be named by its list. */
-static apl_status name_of_npy(const struct npy *npy, const char *name, const struct array_splits *splits,
+static apl_status name_of_npy(struct npy_format *f, const struct npy *npy, const char *name,
                               struct array *array, apl_error *err)
 {
     const struct format_file *file = &npy->host->files[npy->file];
     bool named = false;
     if (!npy->in_zip)
-        TRY(array_splits_name(splits, file, array, &named, err));
-    return named ? APL_OK : name_npy(name, file->name, array, err);
+        TRY(array_splits_name(&f->splits, file, array, &named, err));
+    return named ? APL_OK : name_npy(&f->note, name, file->name, array, err);
 }
 
 static apl_status add_npy_fields(struct npy *npy, const struct array *common, apl_error *err)
@@ -120,8 +125,7 @@ static apl_status add_npy_fields(struct npy *npy, const struct array *common, ap
     return APL_OK;
 }
 
-static apl_status add_npy(struct npy *npy, const char *name, const struct array_splits *splits,
-                          apl_error *err)
+static apl_status add_npy(struct npy_format *f, struct npy *npy, const char *name, apl_error *err)
 {
     const struct npy_header *h = &npy->header;
     const struct format_file *file = &npy->host->files[npy->file];
@@ -136,7 +140,7 @@ static apl_status add_npy(struct npy *npy, const char *name, const struct array_
         return fail(err, APL_E_UNSUPPORTED, "%s: has a structured type and more than one dimension",
                     npy->path);
     TRY(check_npy_size(npy, &bytes, err));
-    TRY(name_of_npy(npy, name, splits, &array, err));
+    TRY(name_of_npy(f, npy, name, &array, err));
     array.rows = (uint64_t)h->shape[0];
     array.ndim = h->ndim - 1;
     memcpy(array.shape, h->shape + 1, array.ndim * sizeof *array.shape);
@@ -183,7 +187,7 @@ static apl_status add_npy_file(struct npy_format *f, size_t file, apl_error *err
     if (!npy)
         return fail_nomem(err);
     npy->part = (struct format_part){.size = f->host->files[file].size};
-    return add_npy(npy, f->host->files[file].name, &f->splits, err);
+    return add_npy(f, npy, f->host->files[file].name, err);
 }
 
 static apl_status add_npz_member(struct npy_format *f, size_t file, const struct zip_member *m,
@@ -202,7 +206,7 @@ static apl_status add_npz_member(struct npy_format *f, size_t file, const struct
                                      .deflated = m->deflated,
                                      .checked = true,
                                      .crc = m->crc};
-    return add_npy(npy, m->name, &f->splits, err);
+    return add_npy(f, npy, m->name, err);
 }
 
 struct zip_source {
@@ -239,6 +243,7 @@ static apl_status read_npy(void *state, apl_error *err)
     TRY(array_splits_find(&f->splits, f->host, err));
     for (size_t i = 0; i < f->host->file_count; i++)
         TRY(is_npz(&f->host->files[i]) ? add_npz(f, i, err) : add_npy_file(f, i, err));
+    split_note_tell(&f->note, f->host);
     return arrays_read(f->arrays, err);
 }
 

@@ -1,6 +1,7 @@
 /* TFRecord files of tf.train.Example: each feature is a field. The files are read twice, first to learn what the features are: which
  * are always of one length, which bytes are images or text. Of an export, the schema.json beside them says it. */
 #include "file_name.h"
+#include "split_note.h"
 #include "tf_reading.h"
 
 #include <inttypes.h>
@@ -212,6 +213,14 @@ static apl_status read_tf_file(struct tfrecord *t, size_t file, apl_error *err)
     return tf_each_record(t, file, split, write_record, true, err);
 }
 
+static void tell_of_tf_splits(const struct format_host *host)
+{
+    struct split_note note = {0};
+    for (size_t i = 0; i < host->file_count; i++)
+        split_note_take_name(&note, host->files[i].path, host->files[i].name);
+    split_note_tell(&note, host);
+}
+
 static apl_status read_shown(struct tfrecord *t, apl_error *err)
 {
     t->records = calloc(t->host->file_count, sizeof *t->records);
@@ -228,6 +237,7 @@ static apl_status read_shown(struct tfrecord *t, apl_error *err)
     if (t->fields.count == 0)
         return no_features(t, err);
     tf_fields_sort(&t->fields);
+    tell_of_tf_splits(t->host);
     for (size_t i = 0; i < t->host->file_count; i++)
         TRY(read_tf_file(t, i, err));
     return tf_any_written(t, err);

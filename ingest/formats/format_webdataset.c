@@ -257,14 +257,14 @@ static bool has_enough_samples(void *state)
 /* Of which split a shard is, its name says, or, when it has been listed, its schema. */
 static apl_status find_shard_split(struct webdataset *w, const char *path, apl_error *err)
 {
-    const char *split;
+    const char *split, *other;
     uint32_t rank;
     if (w->reading) {
         const struct wds_shard *is = wds_shards_begin(&w->shards);
         return wds_splits_use(&w->splits, is->split, is->rank, w->shard, err);
     }
-    bool told = wds_split_of_path(path, &split, &rank);
-    return wds_shards_add(&w->shards, split, rank, told ? NULL : w->shard, err);
+    bool told = wds_split_of_path(path, &split, &rank, &other);
+    return wds_shards_add(&w->shards, split, rank, told && !other ? NULL : w->shard, other, err);
 }
 
 static apl_status begin_shard(void *state, const char *path, const char *shown, apl_error *err)

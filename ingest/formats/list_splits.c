@@ -54,7 +54,7 @@ apl_status list_splits_find(struct list_splits *s, const struct list_columns *l,
         uint32_t rank;
         const char *name = list_split_of_file(l, i, &rank);
         TRY(add_split(s, l, name, rank, err));
-        split_note_take(&note, l->host->files[i].path, file_name_split(l->host->files[i].name, &rank));
+        split_note_take_name(&note, l->host->files[i].path, l->host->files[i].name);
     }
     split_note_tell(&note, l->host);
     qsort(s->split, s->count, sizeof *s->split, by_rank);

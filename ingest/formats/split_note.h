@@ -1,4 +1,4 @@
-/* Files whose names tell no split, among others whose names do: a test set called holdout.csv would be trained on. */
+/* Files whose names leave their split open: a test set called holdout.csv, beside train.csv, or train_test.csv would be trained on. */
 #ifndef SPLIT_NOTE_H
 #define SPLIT_NOTE_H
 
@@ -6,14 +6,20 @@
 
 /* From {0}. */
 struct split_note {
-    size_t told, silent;
-    const char *first; /* of the silent ones; the caller's */
+    size_t told;
+    size_t silent, several;                   /* of files whose names tell none, or more than one, */
+    const char *first_silent, *first_several; /* and the first of them; the caller's */
+    const char *split, *other;                /* of the first of several */
 };
 
-/* A file, by a name that is safe to print. */
-void split_note_take(struct split_note *n, const char *shown, bool told);
+/* A file, by a name that is safe to print; NULL: its name does not matter. Its split, as its name tells it (NULL: not), and another one that
+ * it tells too, if any. */
+void split_note_take(struct split_note *n, const char *shown, const char *split, const char *other);
 
-/* After the last: worth a line, if there are both. */
+/* The same of a file's own name. */
+void split_note_take_name(struct split_note *n, const char *shown, const char *name);
+
+/* After the last: worth a line, if some names tell none and others do, or if some tell several. */
 void split_note_tell(const struct split_note *n, const struct format_host *host);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "file_name.h"
 #include "npy_header.h"
+#include "split_note.h"
 #include "token_index.h"
 #include "wds_number.h"
 
@@ -187,6 +188,16 @@ static void tell_of_index(const struct token_files *t)
         }
 }
 
+static void tell_of_token_splits(const struct token_files *t)
+{
+    struct split_note note = {0};
+    for (size_t i = 0; i < t->count; i++) {
+        const struct format_file *file = &t->host->files[t->file[i].file];
+        split_note_take_name(&note, file->path, file->name);
+    }
+    split_note_tell(&note, t->host);
+}
+
 apl_status token_files_find(struct token_files *t, apl_error *err)
 {
     for (size_t i = 0; i < t->host->file_count; i++) {
@@ -209,6 +220,7 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
     TRY(check_type_asked(t, err));
     TRY(check_none_empty(t, err));
     tell_of_index(t);
+    tell_of_token_splits(t);
     return APL_OK;
 }
 

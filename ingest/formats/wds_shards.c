@@ -11,13 +11,13 @@ void wds_shards_free(struct wds_shards *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         free(s->shards[i].split);
-        free(s->shards[i].silent);
+        free(s->shards[i].odd);
     }
     free(s->shards);
 }
 
-apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *silent,
-                          apl_error *err)
+apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *odd,
+                          const char *other, apl_error *err)
 {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
@@ -28,9 +28,10 @@ apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank
         s->room = room;
     }
     struct wds_shard *new = &s->shards[s->count];
-    *new = (struct wds_shard){.split = strdup(split), .silent = silent ? strdup(silent) : NULL, .rank = rank};
+    *new = (struct wds_shard){
+        .split = strdup(split), .odd = odd ? strdup(odd) : NULL, .other = other, .rank = rank};
     s->count++;
-    if (!new->split || (silent && !new->silent))
+    if (!new->split || (odd && !new->odd))
         return fail_nomem(err);
     return APL_OK;
 }
@@ -44,7 +45,7 @@ apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t r
     if (!name)
         return fail_nomem(err);
     free(last->split);
-    free(last->silent);
+    free(last->odd);
     *last = (struct wds_shard){.split = name, .rank = rank, .samples = last->samples};
     return APL_OK;
 }
@@ -125,8 +126,10 @@ void wds_shards_sample(struct wds_shards *s)
 void wds_shards_tell(const struct wds_shards *s, const struct format_host *host)
 {
     struct split_note note = {0};
-    for (size_t i = 0; i < s->count; i++)
-        split_note_take(&note, s->shards[i].silent, !s->shards[i].silent);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct wds_shard *is = &s->shards[i];
+        split_note_take(&note, is->odd, is->odd && !is->other ? NULL : is->split, is->other);
+    }
     split_note_tell(&note, host);
 }
 

@@ -7,7 +7,9 @@
 /* A shard, once it has been listed. */
 struct wds_shard {
     char *split;
-    char *silent; /* its name, safe to print, if neither that nor the shard tells its split; else NULL */
+    char
+        *odd; /* its name, safe to print, if that tells no split, or several, and the shard none; else NULL */
+    const char *other; /* the second of several; NULL: it tells none */
     uint32_t rank;
     uint64_t samples;
     bool empty; /* it says that its split has none */
@@ -22,9 +24,9 @@ struct wds_shards {
 };
 void wds_shards_free(struct wds_shards *s);
 
-/* The first time: the next shard is of that split, by its name; or, where that tells none, is this one, which is safe to print. */
-apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *silent,
-                          apl_error *err);
+/* The first time: the next shard is of that split, by its name; where that tells none, or others too, it is `odd`, which is safe to print. */
+apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *odd,
+                          const char *other, apl_error *err);
 
 /* The shard that is listed says itself of which split it is, and at which place that comes. */
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
@@ -42,7 +44,7 @@ void wds_shards_sample(struct wds_shards *s);
 /* After the last: the first shard of a split says where that comes, and no two come at the same place. */
 apl_status wds_shards_settle(struct wds_shards *s, apl_error *err);
 
-/* Then: are there names that tell no split, beside others that do? */
+/* Then: are there names that tell no split, beside others that do, or that tell several? */
 void wds_shards_tell(const struct wds_shards *s, const struct format_host *host);
 
 /* And reports all of them to the host. */

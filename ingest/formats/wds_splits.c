@@ -22,11 +22,12 @@ apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank,
     return APL_OK;
 }
 
-bool wds_split_of_path(const char *path, const char **split, uint32_t *rank)
+bool wds_split_of_path(const char *path, const char **split, uint32_t *rank, const char **other)
 {
     struct file_name n;
     const char *slash = strrchr(path, '/'), *folder = slash;
     *split = file_name_split(slash ? slash + 1 : path, rank);
+    *other = file_name_other_split(slash ? slash + 1 : path);
     while (folder && folder > path && folder[-1] != '/')
         folder--;
     if (!*split && folder) {

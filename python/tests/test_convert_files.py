@@ -60,6 +60,20 @@ def test_names_that_tell_no_split_are_told_of(tmp_path: Path) -> None:
         apldata.convert(source, tmp_path / "db")
 
 
+def test_names_that_tell_two_splits_are_told_of(tmp_path: Path) -> None:
+    source = written(tmp_path / "in", "train_val.parquet", "val-test.parquet", "train_training.parquet")
+    with pytest.warns(
+        apldata.IngestWarning, match=r"in the first of the .*: train_val\.p.*, val-test\.parquet$"
+    ):
+        apldata.convert(source, tmp_path / "db")
+    assert files_of(apldata.Store(tmp_path / "db")) == {
+        "train": ["train_training.parquet", "train_val.parquet"], "val": ["val-test.parquet"]
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apldata.convert({"trainval": source / "train_val.parquet"}, tmp_path / "given")
+
+
 def test_hidden_files_are_passed_over_and_other_endings_are_read(tmp_path: Path) -> None:
     source = written(
         tmp_path / "in", "0.parquet", "1.PARQUET", "2.pq", ".0.parquet", "_temporary/0.parquet", "_3.parquet",

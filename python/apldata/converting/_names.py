@@ -72,16 +72,15 @@ def _few(paths: list[Path]) -> str:
     return ", ".join(path.name for path in paths[:_SHOWN]) + more
 
 
-def _split_of(path: Path, root: Path) -> str | None:
-    """The split that a word in the name of a file, or else of the folders that it is in, tells; by the same
-    words as in aplingest, `split_words` in file_name.c."""
+def _splits_of(path: Path, root: Path) -> list[str]:
+    """The splits that words in the name of a file, or else of the folders that it is in, tell, of which the
+    first counts; by the same words as in aplingest, `split_words` in file_name.c."""
     below = path.relative_to(root) if path != root and path.is_relative_to(root) else Path(path.name)
     for part in reversed(below.parts):
         words = () if is_partition(part) else _WORDS.findall(part.lower())
-        for word in words:
-            if word in _SPLITS:
-                return _SPLITS[word]
-    return None
+        if found := list(dict.fromkeys(_SPLITS[word] for word in words if word in _SPLITS)):
+            return found
+    return []
 
 
 def by_split(roots: Mapping[Path, Path], partitions: Partitions) -> tuple[dict[str, list[Path]], list[str]]:
@@ -94,16 +93,24 @@ def by_split(roots: Mapping[Path, Path], partitions: Partitions) -> tuple[dict[s
     if folders:
         names = sorted(set(folders.values()), key=lambda name: (name != "train", name))
         return {name: [file for file in roots if folders[file] == name] for name in names}, []
-    told = {file: _split_of(file, root) for file, root in roots.items()}
-    silent = [file for file, split in told.items() if split is None]
+    told = {file: _splits_of(file, root) for file, root in roots.items()}
     found: dict[str, list[Path]] = {}
     for split in dict.fromkeys(_SPLITS.values()):
-        if files := [file for file, own in told.items() if (own or "train") == split]:
+        if files := [file for file, own in told.items() if (own or ["train"])[0] == split]:
             found[split] = files
-    return found, _note(silent) if len(silent) < len(told) else []
+    return found, _notes(told)
 
 
-def _note(silent: list[Path]) -> list[str]:
-    if not silent:
-        return []
-    return [f"in the split 'train', as their names tell no split, and those of others do: {_few(silent)}"]
+def _notes(told: Mapping[Path, list[str]]) -> list[str]:
+    silent = [file for file, splits in told.items() if not splits]
+    several = [file for file, splits in told.items() if len(splits) > 1]
+    notes = []
+    if 0 < len(silent) < len(told):
+        notes.append(
+            f"in the split 'train', as their names tell no split, and those of others do: {_few(silent)}"
+        )
+    if several:
+        notes.append(
+            f"in the first of the splits that their names tell, though they tell others too: {_few(several)}"
+        )
+    return notes
