@@ -262,47 +262,6 @@ Test(format_list, paths_stay_in_the_folder)
     apl_store_close(s);
 }
 
-/* What is said of a table whose first row may be no header, or nothing. */
-static void said_of_header(const char *name, const char *text, const char *words)
-{
-    put_text(name, text);
-    is_said_of(IX_STORE(name), words);
-}
-
-Test(format_list, a_first_row_that_looks_like_a_record_is_worth_a_line)
-{
-    said_of_header(
-        "in/t.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,,virginica\n",
-        "t.csv: the first row is taken for the names of the columns, but '5.1' is a number: a table "
-        "begins with a row of names\n");
-    said_of_header("in/t.tsv", "0\ta fine film\n1\tbad\n", "but '0' is a number");
-    said_of_header("in/t.csv", "a,2\nb,3\n", "but '2' is a number");
-    said_of_header("in/t.csv", ",0,1\n0,1.5,2\n1,2.5,3\n", NULL);
-    said_of_header("in/t.csv", "0,1\n1.5,2\n", NULL);
-    said_of_header("in/t.csv", "1,x\na,2\nb,3\n", NULL);
-    said_of_header("in/t.csv", "1,x\n,2\n", NULL);
-    said_of_header("in/t.jsonl", "{\"5.1\": 1}\n", NULL);
-}
-
-/* The name of a column is no image, unless that is said. */
-Test(format_list, tables_have_a_header)
-{
-    refused(APL_E_SOURCE, "in/t.csv: has no header: its first row names an image, a.jpg, where",
-            "a.jpg,cat\nb.jpg,dog\n");
-    refused(APL_E_SOURCE, "has no header: its first row names an image, b.jpg,",
-            "cat,b.jpg,c.jpg\ndog,c.jpg,d.jpg\n");
-    ix_options.image_column = "a.jpg";
-    put_text("in/t.csv", "a.jpg,kind\nb.jpg,cat\n");
-    apl_store *s = IX_STORE("in/t.csv");
-    cr_assert_eq(apl_store_info(s)->records, 1);
-    apl_store_close(s);
-    ix_options.image_column = NULL;
-    put_text("in/t.jsonl", "{\"a.jpg\": \"b.jpg\"}\n");
-    s = IX_STORE("in/t.jsonl");
-    cr_assert_eq(apl_store_info(s)->records, 1);
-    apl_store_close(s);
-}
-
 Test(format_list, columns_are_chosen)
 {
     refused(APL_E_SOURCE, "columns one and two both name images: --image", "one,two\na.jpg,b.jpg\n");

@@ -5,6 +5,7 @@
 #include "drawn.h"
 #include "list_images.h"
 #include "list_names.h"
+#include "list_notes.h"
 #include "list_records.h"
 #include "list_split_column.h"
 #include "list_splits.h"
@@ -223,8 +224,10 @@ static apl_status read_list(void *state, apl_error *err)
     struct list *l = state;
     uint32_t member = 0, files = (uint32_t)l->host->file_count;
     TRY(list_columns_read(&l->columns, err));
+    list_tell_of_names(&l->columns);
     TRY(list_images_find(&l->columns, err));
     TRY(list_columns_decide(&l->columns, err));
+    list_tell_of_types(&l->columns);
     TRY(list_find_split_column(&l->columns, err));
     list_images_tell(&l->columns);
     TRY(list_splits_find(&l->splits, &l->columns, err));

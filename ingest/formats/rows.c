@@ -122,7 +122,8 @@ static apl_status add_column(struct rows *r, const char *name, size_t length, ap
     if (r->columns == ROWS_COLUMNS)
         return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u columns", r->path, ROWS_COLUMNS);
     if (rows_find(r, name) >= 0)
-        return fail(err, APL_E_SOURCE, "%s: has two columns called %s", r->path, shown);
+        return fail(err, APL_E_SOURCE, "%s: has two columns called %s%s", r->path, shown,
+                    r->csv ? ", as the first row has the names of columns" : "");
     r->names[r->columns] = strndup(name, length);
     if (!r->names[r->columns])
         return fail_nomem(err);
