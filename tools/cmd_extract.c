@@ -125,6 +125,10 @@ static int find_fields(struct job *job, struct copy_source *source)
         int field = apl_store_find_field(job->store, job->fields[i]);
         if (field < 0)
             return failed("%s: no field '%s'", shown_db(job->path), shown(job->fields[i]));
+        if (apl_store_field(job->store, (unsigned)field)->role == APL_POSITION)
+            return failed("%s: field %s is left out of other stores: it has the places of a shuffled store's "
+                          "records in its source",
+                          shown_db(job->path), shown(job->fields[i]));
         wanted[field] = true;
     }
     for (unsigned i = 0; i < apl_store_info(job->store)->fields; i++) {
@@ -134,7 +138,7 @@ static int find_fields(struct job *job, struct copy_source *source)
         source->fields[job->copy.count] = i;
         job->copy.fields[job->copy.count++] = (struct copy_field){.like = f, .dtype = f->dtype};
     }
-    return job->copy.count ? 0 : failed("%s: positions alone do not make records", shown_db(job->path));
+    return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ the whole */

@@ -104,6 +104,17 @@ apldata extract -q "$CLI/../golden/kept-shuffled" straight
 same "$(content straight)" "$(content "$CLI/../golden/kept-shuffled")"
 apldata verify -q straight
 
+echo "# places in the source"
+cp -r "$CLI/../golden/kept-shuffled" shuffled
+run apldata extract shuffled none --field source_position
+for format in tfrecord webdataset; do
+    apldata export -q shuffled places --format $format --field source_position
+    aplingest -q --force places back
+    apldata info back | grep '^source_position' | cut -c 1-27
+    rm -r places
+done
+rm -r back shuffled
+
 echo "# what does not fit"
 run apldata merge "$db" "$SHARED/store100" x
 run apldata merge "$SHARED/store100" "$db" x
