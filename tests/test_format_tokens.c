@@ -220,6 +220,29 @@ Test(format_tokens, pairs)
     check_tokens(IX_STORE("x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
 }
 
+/* Their documents are what the index says; a stream beside them can be cut. */
+Test(format_tokens, pairs_are_not_cut)
+{
+    static const uint32_t end = 0, tokens[13] = {5, 7, 0, 9, 65535, 0, 0, 0x1f, 0x8b, 3, 5, 7, 0};
+    struct buffer b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 1, 4}, 3);
+    ix_put_buffer("x.idx", &b);
+    put_le("x.bin", some, 10, 2, 0);
+    put_le("z.bin", some, 3, 2, 0);
+    ix_options.chunk = 2;
+    IX_REFUSED(
+        APL_E_INVALID,
+        "x.bin: is cut into documents by its index: a length of records (chunk, --chunk) is for streams",
+        "x.idx");
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    check_tokens(IX_STORE("x.bin", "z.bin"), APL_U16, tokens, (const uint32_t[]){3, 7, 2, 1}, 4);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    ix_options.chunk = 0;
+    ix_options.document_end = &end;
+    IX_REFUSED(APL_E_INVALID, "a token that ends documents (document_end, --document-end) is for streams",
+               "x.bin");
+}
+
 static void refuse_index(size_t at, uint8_t byte, apl_status status, const char *words)
 {
     struct buffer b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 2, 4}, 3);

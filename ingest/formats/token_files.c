@@ -167,6 +167,21 @@ static apl_status check_type_asked(const struct token_files *t, apl_error *err)
                 apl_dtype_name(other->dtype), apl_dtype_name(stored), apl_dtype_name(asked));
 }
 
+/* Documents of pairs are what their indexes say; where there is no stream, there is nothing to cut. */
+static apl_status check_any_to_cut(const struct token_files *t, apl_error *err)
+{
+    const apl_ingest_options *o = t->host->options;
+    for (size_t i = 0; i < t->count; i++)
+        if (!t->file[i].indexed)
+            return APL_OK;
+    if (t->count == 0 || (!o->chunk && !o->document_end))
+        return APL_OK;
+    return fail(err, APL_E_INVALID, "%s: is cut into documents by its index: %s is for streams",
+                t->host->files[t->file[0].file].path,
+                o->chunk ? "a length of records (chunk, --chunk)"
+                         : "a token that ends documents (document_end, --document-end)");
+}
+
 /* An empty file among others is what a copy that failed leaves. */
 static apl_status check_none_empty(const struct token_files *t, apl_error *err)
 {
@@ -218,6 +233,7 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
         if (is_index(t, i))
             TRY(check_index_used(t, i, err));
     TRY(check_type_asked(t, err));
+    TRY(check_any_to_cut(t, err));
     TRY(check_none_empty(t, err));
     tell_of_index(t);
     tell_of_token_splits(t);
