@@ -45,3 +45,30 @@ def test_booleans_that_are_classes(tmp_path: Path) -> None:
     assert store[300]["a"] == 1 and types_of(store) == {"a": "u8"}
     zeros = [{"a": 0.5}, {"a": -0.0}]
     assert np.signbit(made(zeros, tmp_path / "b")[1]["a"])
+
+
+@pytest.mark.parametrize("later", [2.0, np.float32(2)])
+def test_floats_without_a_fraction_among_whole_numbers(later: Any, tmp_path: Path) -> None:
+    store = made([{"a": 1}] * 300 + [{"a": later}], tmp_path / "a")
+    assert store[300]["a"] == 2 and types_of(store) == {"a": "i64"}
+    with pytest.raises(apldata.InvalidError, match=r"row 300: field a: 2\.5.*which i64 cannot hold"):
+        made([{"a": 1}] * 300 + [{"a": later + 0.5}], tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    "values", [[2.0, 1e-7, float("nan")], [True, False], np.array([2, 0.1], "f4"), np.array([2, 0.1], "f2")]
+)
+def test_text_of_numbers_is_the_same_from_all_sources(values: Any, tmp_path: Path) -> None:
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    sources = [
+        [{"x": one} for one in values],
+        {"x": values},
+        pa.table({"x": values}),
+        pd.DataFrame({"x": values}),
+    ]
+    for at, source in enumerate(sources):
+        store = made(source, tmp_path / str(at), types={"x": "utf8"})
+        assert [row["x"] for row in store] == list(map(str, values))
+    gaps = pa.table({"x": pa.array([*values, None], pa.array(values).type)})
+    store = made(gaps, tmp_path / "gaps", types={"x": "utf8"}, missing={"x": "none"})
+    assert [row["x"] for row in store] == [*map(str, values), "none"]

@@ -275,8 +275,18 @@ def _columns(name: str, array: Any, wishes: Wishes) -> Iterator[tuple[str, Colum
         yield name, _column(_cast(array, wishes.casts.get(name)))
 
 
+def _spelled(array: Any) -> Any:
+    """Floats or booleans as text, which is Python's, as of rows: 1.0 and True, where Arrow has 1 and true."""
+    values, missing = array.to_numpy(zero_copy_only=False), array.is_null().to_pylist()
+    return pa.array(
+        [None if gone else str(one) for one, gone in zip(values, missing, strict=True)], pa.string()
+    )
+
+
 def _cast(array: Any, dtype: str | None) -> Any:
-    """Decimals and times as what is asked for, which may round."""
+    """Numbers and times as what is asked for, which may round."""
+    if dtype == "utf8" and (pa.types.is_floating(array.type) or pa.types.is_boolean(array.type)):
+        return _spelled(array)
     if dtype == "utf8" and not is_text(array.type) and not _is_binary(array.type):
         return array.cast(pa.string())
     if pa.types.is_decimal(array.type) and dtype in _BY_NAME:
