@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ._errors import InvalidError
-from ._foreign import Wrapped, library_of
+from ._foreign import Wrapped
+from ._library import library_of
 from ._records import Keys, in_threads
 from ._roles import Roles, Trial, has_channels_last
 from .schema import Field

@@ -5,8 +5,6 @@ over batches."""
 from __future__ import annotations
 
 import copy
-import functools
-import types
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +12,19 @@ from typing import Any
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._leaving import check_declared, check_getters, check_left, labels_of_boxes, left_behind, refuse, rows_of
+from ._leaving import (
+    check_declared,
+    check_getters,
+    check_left,
+    check_mixed,
+    check_one_motion,
+    first_mixing,
+    labels_of_boxes,
+    left_behind,
+    refuse,
+    rows_of,
+)
+from ._library import library_of, steps_of
 from ._roles import (
     NOTHING_SAID,
     Declared,
@@ -24,48 +34,12 @@ from ._roles import (
     roles_named,
     roles_of,
 )
-from ._translation import LIBRARIES, Translation, altered
+from ._translation import Translation
 from .schema import Field, Schema, warn_unclear
-from .transforms import MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
+from .transforms import MIXING, MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
 
 _SIDES = ("crop_height", "crop_width", "resize_height", "resize_width")
 _LONGEST_REASON = 300  # characters of why a transform of another library cannot be applied
-
-
-# ------------------------------------------------------------------------------------------ whose it is
-
-
-def library_of(transform: Any) -> str | None:
-    """The library that a transform is of: "torchvision", "albumentations", or None: neither."""
-    if isinstance(transform, functools.partial):
-        return library_of(transform.func)
-    if isinstance(transform, (types.FunctionType, types.BuiltinFunctionType)):
-        modules = [getattr(transform, "__module__", None) or ""]
-    elif isinstance(transform, type):
-        return None
-    else:
-        modules = [base.__module__ for base in type(transform).__mro__]
-        if "torch.nn.modules.container" in modules and any(library_of(part) for part in _parts(transform)):
-            return "torchvision"
-    return next((one for one in LIBRARIES for module in modules if module.split(".")[0] == one), None)
-
-
-def _parts(transform: Any) -> list[Any]:
-    """What a container applies one after the other."""
-    return list(transform.transforms) if hasattr(transform, "transforms") else list(transform)
-
-
-def _is_sequence(transform: Any) -> bool:
-    """Does it apply parts one after the other, and no more?"""
-    known = type(transform).__name__ in ("Compose", "Sequential") and library_of(transform) == "torchvision"
-    return known and not altered(transform)
-
-
-def steps_of(transform: Any) -> list[Any]:
-    """A transform of torchvision as a list without containers."""
-    if not _is_sequence(transform):
-        return [transform]
-    return [step for part in _parts(transform) for step in steps_of(part)]
 
 
 # ----------------------------------------------------------------------------------------- all of a list
@@ -96,11 +70,20 @@ class _Plan:
         """The first that moves images in C: masks and boxes follow those."""
         return next((one for one in self.done if isinstance(one, MOVING)), None)
 
+    def _motions(self) -> dict[str, dict[str, Any]]:
+        """How C moves each image."""
+        motions: dict[str, dict[str, Any]] = {}
+        for one in self.done:
+            for name in one.fields if isinstance(one, MOVING) else ():
+                motions.setdefault(name or "", {}).update(one.settings())
+        return motions
+
     def add_own(self, transform: Transform) -> None:
         """One of ours, with its field made known."""
         if isinstance(transform, SanitizeBoundingBoxes):
             transform = copy.copy(transform)  # its labels are made known later
-        if transform.field is None:
+        unsaid = transform.field is None
+        if unsaid:
             transform = copy.copy(transform)
             names = [f.name for f in self._schema if self._wants(f) and f.name not in self._said.masks]
             if isinstance(transform, MOVING):
@@ -108,18 +91,33 @@ class _Plan:
                 self._check_alone(alone[0] if len(alone) == 1 else self._schema.image(names), transform)
             image = self._schema.image(names)
             object.__setattr__(transform, "field", image.name)
+        if isinstance(transform, MIXING):
+            images = [self._schema[name] for name in transform.fields if name in self._schema.names]
+            check_mixed(transform, images, self._read() if unsaid else [], self._said)
         self.done.append(transform)
+
+    def add_function(self, function: Any) -> None:
+        """One of the user's own."""
+        if isinstance(function, PerPicture):
+            if function.channels_last and function.field in self._schema.names:
+                warn_unclear(self._schema[function.field])
+            if self._settings().get(function.field, {}).get("layout") == _core.APL_NHWC:
+                function = copy.copy(function)
+                function.arrives_last = True
+        self.done.append(function)
 
     def _check_alone(self, image: Field, transform: Transform) -> None:
         """Refuses to leave in place what may belong to an image that one of ours moves."""
         moved = {image.name, *self._said.masks, self._said.boxes or ""}
-        others = left_behind([image], filter(self._wants, self._schema), moved)
+        others = left_behind([image], self._read(), moved)
         if others:
             refuse(transform, image, others, self._said)
 
     def add_followers(self) -> None:
         """Declared masks and boxes follow the images of the first transform that moves some in C."""
         moving, said = self._moving(), self._said
+        if said:
+            check_one_motion(self._motions(), said)
         if said and moving and not any(isinstance(one, Follow) for one in self.done):
             follow = Follow(said.masks, said.boxes, said.box_format, field=moving.fields[0])
             self.done.insert(self.done.index(moving) + 1, follow)
@@ -148,14 +146,17 @@ class _Plan:
     def add(self, transforms: list[Any], library: str) -> None:
         """Some of another library, one after the other."""
         roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
-        check_left(transforms, roles, filter(self._wants, self._schema), self._said)
+        check_left(transforms, roles, self._read(), self._said)
+        mixing = first_mixing(transforms)
+        if mixing is not None:
+            check_mixed(mixing, roles.images, self._read(), self._said, own=False)
         self._add(transforms, library, roles)
 
     def add_each(self, each: PerPicture, library: str) -> None:
         """One of another library, for the fields that the user names."""
         roles = roles_named(self._schema, *each.roles)
         if not each.says_alone:
-            check_left([each.function], roles, filter(self._wants, self._schema), self._said, each=True)
+            check_left([each.function], roles, self._read(), self._said, each=True)
         self._add([each.function], library, roles, said=True)
 
     def _add(self, transforms: list[Any], library: str, roles: Roles, said: bool = False) -> None:
@@ -235,6 +236,10 @@ class _Plan:
         """The only target of a single number, if there is one."""
         targets = [f for f in self._schema if f.mark == "target" and f.shape == () and self._wants(f)]
         return targets[0] if len(targets) == 1 else None
+
+    def _read(self) -> list[Field]:
+        """The fields that are read."""
+        return [field for field in self._schema if self._wants(field)]
 
     def _wants(self, field: Field) -> bool:
         return self._wanted is None or field.name in self._wanted
@@ -359,9 +364,7 @@ def resolved(
         if isinstance(first, Transform):
             plan.add_own(first)
         elif library is None:
-            if isinstance(first, PerPicture) and first.channels_last and first.field in schema.names:
-                warn_unclear(schema[first.field])
-            plan.done.append(first)
+            plan.add_function(first)
         elif isinstance(first, PerPicture):
             plan.add_each(first, library)
         else:

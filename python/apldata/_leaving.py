@@ -118,6 +118,45 @@ def _named(said: Declared) -> str:
     return ", ".join(named + [f"boxes={said.boxes!r}, box_format={said.box_format!r}"] * bool(said.boxes))
 
 
+def first_mixing(transforms: Iterable[Any]) -> Any:
+    """The first part of transforms of torchvision that mixes the images of a batch; None: none does."""
+    parts = (part for transform in transforms for part in parts_of(transform))
+    return next((part for part in parts if type(part).__name__ in ("MixUp", "CutMix")), None)
+
+
+def check_mixed(
+    transform: Any, images: Iterable[Field], wanted: Iterable[Field], said: Declared, own: bool = True
+) -> None:
+    """Refuses to mix images with each other, and to leave in place what belongs to them: nothing but labels
+    can be mixed with them.
+
+    Args:
+        wanted: the fields that are read, of which some may look as if they belonged to the images.
+    """
+    images = list(images)
+    others = [*said.masks, *([said.boxes] if said.boxes else [])]
+    found = left_behind(images, wanted, {field.name for field in images})
+    others += [field.name for field in found if field.name not in others]
+    if others:
+        alone = f", or, if it has nothing to do with the image, say field={images[0].name!r}" if own else ""
+        raise InvalidError(
+            f"{shown(transform, 200)}: it mixes images and their labels, and would leave {', '.join(others)} "
+            f"as it is: leave it out of fields, or mix in a function of your own{alone if not said else ''}"
+        )
+
+
+def check_one_motion(motions: dict[str, dict[str, Any]], said: Declared) -> None:
+    """Refuses masks and boxes where images are moved in different ways: they can follow only one."""
+    names = list(motions)
+    other = next((name for name in names[1:] if motions[name] != motions[names[0]]), None)
+    if other is not None:
+        raise InvalidError(
+            f"{', '.join([*said.masks, *([said.boxes] if said.boxes else [])])}: masks and boxes follow one "
+            f"image, and {names[0]} and {other} are moved in different ways: move them alike, as by "
+            f"field=[{names[0]!r}, {other!r}], or read {other} with a loader of its own"
+        )
+
+
 def refuse(transform: Any, image: Field, others: list[Field], said: Declared, told: str = "") -> None:
     """Refuses to move the pixels of an image, and to leave in place what may belong to them.
 

@@ -36,7 +36,7 @@ UNCLEAR = (
     "{}: the first dimension is taken for the channels, not the last: a Field with layout='CHW' says that "
     "this is right, one with 'HWC' moves the channels"
 )
-_USUAL = (1, 3, 4)  # numbers of channels
+_USUAL, _MOST = (1, 3, 4), 16  # numbers of channels
 
 
 def channels_last(shape: tuple[int, ...]) -> bool:
@@ -47,11 +47,13 @@ def channels_last(shape: tuple[int, ...]) -> bool:
     return shape[2] in _USUAL or (shape[2] == 2 and shape[0] != 2)
 
 
-def channels_unclear(shape: tuple[int, ...]) -> bool:
-    """May it be that of images with their channels first, and with their channels last? Of squares whose
-    channels come first, it is clear."""
-    few = (2, *_USUAL)
-    if len(shape) != 3 or shape[2] not in few or shape[0] not in few or channels_last(shape):
+def channels_unclear(shape: tuple[int, ...], most: int = max(_USUAL)) -> bool:
+    """May it be that of images with their channels first, and with their channels last, of at most so many?
+    Of squares whose channels come first, it is clear; and of 1, 3 or 4 channels, if more would come last."""
+    if len(shape) != 3 or channels_last(shape):
+        return False
+    last = max(_USUAL) if shape[0] in _USUAL else most
+    if not (1 <= shape[0] <= most and 1 <= shape[2] <= last):
         return False
     return shape[1] != shape[2] or shape[0] == shape[1]
 
@@ -142,7 +144,8 @@ class Field:
 
 def warn_unclear(field: Field) -> None:
     """For whoever takes a stored field for images, of which the shape may not tell where the channels are."""
-    if field.layout_unclear:
+    many = field.dtype in ("u8", "u16") and field.layout is None and channels_unclear(field.shape, _MOST)
+    if field.layout_unclear or many:
         warn(
             f"field {plain(field.name)}: {field.type}: the first dimension is taken for the channels, not "
             "the last: if that is wrong, write the store with Field(..., layout='HWC')"

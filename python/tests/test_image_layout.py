@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,17 @@ import numpy as np
 import pytest
 
 import apldata
-from apldata import Field, Loader, PerPicture, RandomFlip, Store, Writer
+from apldata import (
+    ChannelsLast,
+    Field,
+    Loader,
+    PerPicture,
+    RandomFlip,
+    RandomResizedCrop,
+    Store,
+    ToFloat32,
+    Writer,
+)
 
 IMAGES = np.random.default_rng(1).integers(0, 256, (6, 3, 32, 3), dtype=np.uint8)
 UNCLEAR = "image: u8\\[3,32,3\\]: the first dimension is taken for the channels"
@@ -86,3 +97,51 @@ def test_a_wrong_layout_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"shape \(3, 3, 32\), where \(3, 32, 3\) is needed"):
         writer.append(image=np.zeros((3, 3, 32)))
     writer.discard()
+
+
+@pytest.mark.parametrize("first", [[], [RandomResizedCrop(14)], [ToFloat32()]])
+def test_functions_get_channels_as_they_want_them(tmp_path: Path, first: list[Any]) -> None:
+    """Also after ChannelsLast(), which batches keep."""
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 3, 14, 18), dtype=np.uint8)
+    with Writer(tmp_path / "s", {"image": ("u8", (3, 14, 18))}) as writer:
+        writer.extend(image=pixels)
+    seen = set()
+
+    def turn(image: np.ndarray) -> np.ndarray:
+        seen.add(image.shape)
+        return image[::-1]
+
+    def turn_first(image: np.ndarray) -> np.ndarray:
+        return image[:, ::-1]
+
+    def made(*steps: Any) -> np.ndarray:
+        with Loader(tmp_path / "s", batch_size=5, shuffle=False, transforms=[*first, *steps]) as loader:
+            return np.array(next(iter(loader))["image"])
+
+    expected = made()[:, :, ::-1]
+    for each in (PerPicture(turn), PerPicture(turn_first, channels_last=False)):
+        assert np.array_equal(made(each), expected)
+        assert np.array_equal(made(ChannelsLast(), each), expected.transpose(0, 2, 3, 1))
+    assert len(seen) == 1 and seen.pop()[2] == 3
+    views = made(ChannelsLast(), PerPicture(lambda image: np.stack([image[::-1], image])))
+    assert np.array_equal(views[:, 0], expected.transpose(0, 2, 3, 1))
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 5), (16, 64, 13), (8, 8, 12)])
+def test_many_channels_are_unclear_too(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """Where they are taken for images, not where they are written: they may be none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Writer(tmp_path / "s", {"image": ("u8", shape)}) as writer:
+            writer.append(image=np.zeros(shape))
+    with pytest.warns(UserWarning, match="the first dimension is taken for the channels, not the last"):
+        Loader(tmp_path / "s", transforms=[RandomFlip()]).close()
+
+
+@pytest.mark.parametrize("shape", [(3, 32, 16), (13, 64, 64), (1, 80, 16), (16, 8, 8)])
+def test_many_channels_that_are_clear(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    with Writer(tmp_path / "s", {"image": ("u8", shape)}) as writer:
+        writer.append(image=np.zeros(shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Loader(tmp_path / "s", transforms=[RandomFlip()]).close()

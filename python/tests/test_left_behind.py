@@ -9,7 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import Field, InvalidError, Loader, PerPicture, RandomFlip, RandomResizedCrop, Writer
+from apldata import (
+    CenterCrop,
+    CutMix,
+    Field,
+    InvalidError,
+    Loader,
+    MixUp,
+    PerPicture,
+    RandomChoice,
+    RandomCrop,
+    RandomFlip,
+    RandomResizedCrop,
+    RandomRotation,
+    ToFloat32,
+    Writer,
+)
 
 SIDES = 16, 20
 BOX, FLIPPED = [2, 3, 9, 12], [11, 3, 18, 12]
@@ -291,3 +306,67 @@ def test_keypoints_move_in_a_function_over_batches(tmp_path: Path) -> None:
         batch = next(iter(loader))
     assert np.array_equal(batch["image"][0], PIXELS[..., ::-1])
     assert np.array(batch["keypoints"][0]).tolist() == [[SIDES[1] - 1 - 2, 3]]
+
+
+# ------------------------------------------------------------------------------------------------ mixing
+
+
+def mixed() -> list[list[Any]]:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    cut = v2.CutMix(num_classes=4)
+    return [
+        [CutMix(num_classes=4)],
+        [ToFloat32(), RandomChoice([MixUp(num_classes=4), CutMix(num_classes=4)])],
+        [cut],
+        [v2.RandomChoice([cut, v2.Identity()])],
+        [v2.RandomPosterize(8, p=0), cut],
+    ]
+
+
+OTHERS = {
+    "mask": mask("mask"), "depth": mask("depth", "f32"), "boxes": BOXES,
+    "keypoints": (Field("keypoints", "f32", (5, 2), "target"), np.ones((5, 2))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_mixing_leaves_nothing_behind(tmp_path: Path, name: str) -> None:
+    """Named or not: images are mixed, and what belongs to them cannot be."""
+    label = Field("label", "u8", (), "target"), 1
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), label=label, **{name: OTHERS[name]})
+    said: dict[str, Any] = {"mask": {"masks": "mask"}, "boxes": {"boxes": "boxes"}}.get(name, {})
+    for steps in mixed():
+        for options in ({}, said):
+            with pytest.raises(InvalidError, match=f"(would leave|mixes).* {name}|field {name} is boxes"):
+                Loader(db, transforms=steps, **options)
+        Loader(db, transforms=steps, fields=["image", "label"]).close()
+    alone = CutMix(num_classes=4, field="image")
+    Loader(db, transforms=[alone]).close()
+    if said:
+        with pytest.raises(InvalidError, match=f"would leave {name} as it is"):
+            Loader(db, transforms=[alone], **said)
+
+
+def test_masks_follow_images_that_move_alike(tmp_path: Path) -> None:
+    """Of two that move in different ways it would be the first of the list."""
+    image = Field("image", "u8", (3, *SIDES))
+    right = Field("right", "u8", (3, *SIDES)), PIXELS
+    db = make(tmp_path / "db", image, right=right, mask=mask("mask"))
+    apart = [
+        [CenterCrop(8, field="image"), RandomCrop(8, field="right")],
+        [RandomCrop(8, field="right"), CenterCrop(8, field="image")],
+        [RandomFlip(field="image"), RandomRotation(20, field="right")],
+    ]
+    for steps in apart:
+        with pytest.raises(InvalidError, match=r"mask: masks and boxes follow one image, .* move"):
+            Loader(db, transforms=steps, masks="mask")
+        Loader(db, transforms=steps).close()
+    for steps in (
+        [RandomCrop(8, field=["image", "right"])],
+        [RandomCrop(8, field=n) for n in ("image", "right")],
+    ):
+        with Loader(db, transforms=steps, masks="mask") as loader:
+            batch = next(iter(loader))
+            assert np.array_equal(batch["mask"] * 9, batch["image"][:, 0])
+            assert np.array_equal(batch["image"], batch["right"])
+    Loader(db, transforms=[RandomFlip(field="right")], masks="mask").close()

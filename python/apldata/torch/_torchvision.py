@@ -17,8 +17,9 @@ from torchvision.transforms import v2  # type: ignore[import-untyped, import-not
 
 from .._albumentations import gathered
 from .._errors import InvalidError
-from .._foreign import Wrapped, steps_of
+from .._foreign import Wrapped
 from .._leaving import parts_of
+from .._library import steps_of
 from .._records import Keys, in_threads
 from .._roles import Roles, Trial, has_channels_last
 from .._translation import altered, name_of

@@ -34,14 +34,11 @@ def _takes(function: Callable[..., Any], keyword: str) -> bool:
     return keyword in arguments or (inspect.Parameter.VAR_KEYWORD in kinds and not (module and by_place))
 
 
-def _channels_first(result: np.ndarray, is_tensor: bool, channels: int) -> np.ndarray:
-    """An image that a function has made, or several views of one, with channels first. Of torch's tensors
-    they are, of arrays they come last, unless only the other dimension has as many as came."""
-    if result.ndim not in (3, 4):
-        return result
+def _has_channels_last(result: np.ndarray, is_tensor: bool, channels: int) -> bool:
+    """Of an image that a function has made, or several views of one. Of torch's tensors channels come first,
+    of arrays last, unless only the other dimension has as many as came."""
     first, last = result.shape[-3] == channels, result.shape[-1] == channels
-    comes_last = last if first != last else not is_tensor
-    return np.moveaxis(result, -1, -3) if comes_last else result
+    return last if first != last else not is_tensor
 
 
 class PerPicture:
@@ -63,12 +60,14 @@ class PerPicture:
         function: of one image, called once for each; its randomness is its own.
         field: the field of the images; None: "image".
         keyword: the argument that takes the image; None: the first.
-        channels_last: False: the function gets and returns images as they are stored, (channels, height,
-            width).
+        channels_last: False: the function gets and returns images as (channels, height, width). After
+            `ChannelsLast`, batches keep their channels last in either case.
         masks, boxes, box_format: for transforms of torchvision and Albumentations: the fields that are
             transformed in the same draw, and how the boxes are written ("XYXY", "XYWH" or "CXCYWH", for
             torchvision).
     """
+
+    arrives_last = False  # do images come with channels last, as after ChannelsLast()?
 
     def __init__(
         self,
@@ -95,7 +94,7 @@ class PerPicture:
         self._check_roles()
 
     def _check_roles(self) -> None:
-        from .._foreign import library_of
+        from .._library import library_of
 
         _, masks, boxes, box_format = self.roles
         if (masks or boxes) and library_of(self.function) is None:
@@ -108,17 +107,23 @@ class PerPicture:
             choice("PerPicture: box_format", box_format, formats)
 
     def _one(self, image: np.ndarray) -> np.ndarray:
-        turned = self.channels_last and image.ndim == 3
-        given = np.ascontiguousarray(image.transpose(1, 2, 0)) if turned else image
+        coloured, comes_last = image.ndim == 3, self.arrives_last
+        given = image
+        if coloured and self.channels_last != comes_last:
+            given = np.ascontiguousarray(np.moveaxis(image, *((-1, 0) if comes_last else (0, -1))))
         result = self.function(given) if self.keyword is None else self.function(**{self.keyword: given})
         result = self._image_of(result)
         is_tensor = hasattr(result, "detach")
         array = np.asarray(result)
         if array.ndim == 0 or array.dtype.kind not in "biufcV":
             raise wrong_type(f"what {shown(self.function)} returns", "an image", result)
-        if not self.channels_last:
+        if array.ndim not in (3, 4):
             return array
-        return _channels_first(array, is_tensor, len(image) if turned else 1)
+        channels = image.shape[-1 if comes_last else 0] if coloured else 1
+        is_last = self.channels_last and _has_channels_last(array, is_tensor, channels)
+        if is_last == comes_last:
+            return array
+        return np.moveaxis(array, *((-1, -3) if is_last else (-3, -1)))
 
     def _image_of(self, result: Any) -> Any:
         """The one image that the function has returned."""
