@@ -14,12 +14,18 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import U32, flag, number, text, whole, wrong_type
+from ._arguments import U32, flag, number, text, whole, wrong_type, wrong_value
 from ._errors import InvalidError
 from ._ragged import RaggedArray
 from .schema import Field, Schema, listed
 
 __all__ = ["Collation", "EdgeIndex", "Edges", "Nodes", "Pack", "Pad", "Ragged", "RaggedArray", "Windows"]
+
+
+def _exact(name: str, value: Any) -> None:
+    """A number that C is given as a double."""
+    if number(name, value) != value:
+        raise wrong_value(name, "a number that a double holds exactly, up to 2**53 of any integers", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +97,7 @@ class Pad(Collation):
         if self.length is not None:
             whole("length", self.length, 1, U32)
         if not (isinstance(self.fill, float) and np.isnan(self.fill)) and self.fill not in (np.inf, -np.inf):
-            number("fill", self.fill)
+            _exact("fill", self.fill)
         if self.bucket is not None:
             whole("bucket", self.bucket, 1, U32)
         if flag("truncate", self.truncate) and self.length is None:
@@ -141,7 +147,7 @@ class Pack(Collation):
 
     def __post_init__(self) -> None:
         whole("length", self.length, 1, 2**31 - 1)
-        number("fill", self.fill)
+        _exact("fill", self.fill)
         flag("segments", self.segments)
 
     def _in_c(self) -> dict[str, Any]:

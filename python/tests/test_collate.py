@@ -306,3 +306,11 @@ def test_edges_lead_to_nodes(tmp_path):
         Loader(tmp_path / "a", collate={"edge_index": EdgeIndex()})
     with pytest.raises(InvalidError, match=r"field x: is f32\[\*,3\]; edge_index is i32 or i64, of shape"):
         Loader(tmp_path / "a", collate={"x": EdgeIndex()})
+
+
+@pytest.mark.parametrize("fill", [2**53 + 1, -(2**53) - 1, 2**60 + 1, 2**63 - 1])
+def test_fill_is_as_given_or_refused(db, fill):
+    for how in (Pad, Pack):
+        with pytest.raises(ValueError, match="fill must be a number that a double holds exactly"):
+            how(4, fill=fill)
+    assert Pad(4, fill=2**53).fill == 2**53

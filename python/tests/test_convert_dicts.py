@@ -12,6 +12,7 @@ import pytest
 from convert_tools import made, types_of
 
 import apldata
+from apldata import InvalidError
 
 
 @pytest.mark.parametrize(
@@ -171,3 +172,49 @@ def test_texts_of_numpy(tmp_path: Path) -> None:
         assert len(made({"a": holed}, tmp_path / f"holed{number}", missing="skip")) == 1
     with pytest.raises(apldata.InvalidError, match="column a: its first row holds lists of str"):
         made([{"a": texts}], tmp_path / "lists")
+
+
+# ------------------------------------------------------------------------------------- columns or splits
+
+
+def words(count: int = 3) -> Any:
+    return map(str, range(count))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda: {"text": ["good", "bad", "ok"], "label": words()},
+        lambda: {"x": np.arange(3), "y": words(7)},
+        lambda: {"x": words(), "y": words()},
+        lambda: {"rows": [{"a": 1}], "x": np.arange(3), "more": iter([{"a": 1}])},
+    ],
+)
+def test_a_column_that_is_an_iterator_makes_no_split(source: Any, tmp_path: Path) -> None:
+    with pytest.raises(InvalidError, match=r"may be columns or splits: for columns, .*list\(\.\.\.\)"):
+        apldata.convert(source(), tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+def test_iterators_of_rows_are_splits(tmp_path: Path) -> None:
+    """None of their rows is lost by looking at the first."""
+    made = {name: ({"x": number} for number in range(4)) for name in ("first", "second")}
+    apldata.convert(made, tmp_path / "s")
+    store = apldata.Store(tmp_path / "s")
+    assert {name: split.records for name, split in store.splits.items()} == {"first": 4, "second": 4}
+    assert [int(record["x"]) for record in store] == [0, 1, 2, 3] * 2
+    apldata.convert({"train": words(), "test": iter([])}, tmp_path / "t")
+    assert apldata.Store(tmp_path / "t").splits["train"].records == 3
+
+
+@pytest.mark.parametrize(
+    "rows", [[[1, 2], [3, 4]], [[5], [7]], [[0.5] * 70] * 3, [[1], [2, 3]], [[[1], [2]]]]
+)
+def test_rows_that_are_lists_of_numbers(rows: Any, tmp_path: Path) -> None:
+    """The second number was a label, or each number a field."""
+    with pytest.raises(apldata.SourceError, match=r"row 0: a list of numbers .* may be one value or several"):
+        apldata.convert(rows, tmp_path / "s")
+    apldata.convert({"value": rows}, tmp_path / "s")
+    store = apldata.Store(tmp_path / "s")
+    assert store.schema.names == ["value"] and store[0]["value"].tolist() == rows[0]
+    assert len(list(store)) == len(rows)

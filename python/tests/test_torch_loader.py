@@ -203,6 +203,13 @@ def test_values_of_varying_shape_are_collated(tmp_path: Any) -> None:
     collate = {"tokens": apldata.Pad()}
     first = next(iter(DataLoader(db, batch_size=8, collate=collate, fields=["tokens"], as_dict=True)))
     assert set(first) == {"tokens", "tokens_lengths", "tokens_mask"}
+    named = {"tokens": "input_ids", "tokens_mask": "attention_mask"}
+    second = next(iter(DataLoader(db, batch_size=8, collate=collate, fields=["tokens"], as_dict=named)))
+    assert set(second) == {"input_ids", "tokens_lengths", "attention_mask"}
+    assert torch.equal(first["tokens_mask"], second["attention_mask"])
+    for wrong in ({"tokens_masks": "mask"}, {"tokens_mask": "tokens"}):
+        with pytest.raises(apldata.InvalidError, match=r"as_dict: (there is no field|two fields)"):
+            DataLoader(db, batch_size=8, collate=collate, fields=["tokens"], as_dict=wrong)
 
 
 def test_whole_numbers_of_targets_become_int64(tmp_path: Path) -> None:

@@ -147,12 +147,21 @@ def _first_name(value: Any) -> str:
     return "text" if isinstance(value, str) else "value"
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number, np.bool_))
+
+
 def names_of(row: Any) -> list[str] | None:
     """The columns of a row without names, by its values; None: it has names of its own."""
     if isinstance(row, dict) or hasattr(row, "_fields") or dataclasses.is_dataclass(row):
         return None
     if not isinstance(row, (tuple, list)):
         return [_first_name(cell(row))]
+    if type(row) is list and row and (all(map(_is_number, row)) or all(type(one) is list for one in row)):
+        raise InvalidTypeError(
+            "a list of numbers or of lists, which may be one value or several: for one, give a "
+            "column, such as {'value': rows}; for several, tuples"
+        )
     if len(row) == 1:
         return [_first_name(cell(row[0]))]
     if len(row) != 2:

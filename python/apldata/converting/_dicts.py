@@ -7,7 +7,7 @@ import dataclasses
 import sys
 from collections import deque
 from collections.abc import Iterator, KeysView, Mapping, Sequence, Set, ValuesView
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -75,6 +75,32 @@ def are_columns(members: Mapping[Any, Any]) -> bool:
     splits = members.keys() <= SPLITS
     held = {_holds(value, splits) for value in members.values()}
     return held <= {"values"} if splits else "values" in held and "more" not in held
+
+
+def check_iterators(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Members that are splits, unless some are columns. An iterator tells by its first row; it is given anew.
+
+    Raises:
+        InvalidError: either may be meant.
+    """
+    if members.keys() <= SPLITS:
+        return dict(members)
+    held = {name: _holds(value, False) for name, value in members.items()}
+    found = dict(members)
+    for name, value in members.items():
+        if isinstance(value, Iterator) and "rows" not in held.values():
+            first = list(islice(value, 1))
+            found[name] = chain(first, value)
+            held[name] = "rows" if any(map(_is_row, first)) else "an iterator"
+    column = next((name for name, what in held.items() if what in ("values", "an iterator")), None)
+    other = next((name for name, what in held.items() if what in ("more", "an iterator")), None)
+    if column is not None and other is not None:
+        several = f"{column} and {other}" if column != other else column
+        raise InvalidError(
+            f"source: {several} may be columns or splits: for columns, give each as a list of its values, "
+            f"{{{other!r}: list(...)}}; for splits, each as a dict of its columns"
+        )
+    return found
 
 
 def refuse_splits(columns: Mapping[str, Any]) -> None:

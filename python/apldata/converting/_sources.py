@@ -14,7 +14,16 @@ from .._arguments import text, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ..schema import listed
 from ._cells import flat
-from ._dicts import SPLITS, are_columns, is_of, open_columns, refuse_splits, table_for, table_of
+from ._dicts import (
+    SPLITS,
+    are_columns,
+    check_iterators,
+    is_of,
+    open_columns,
+    refuse_splits,
+    table_for,
+    table_of,
+)
 from ._files import are_files, open_files, open_split
 from ._rows import Rows, chunks, numbered
 from ._told import Chunk, Part, Source, Told, Wishes, train_first
@@ -202,7 +211,7 @@ class Opener:
             source = table_of(source)
         if isinstance(source, Mapping):
             if not are_columns(source) or (source and all(map(are_files, source.values()))):
-                return self._splits(source)
+                return self._splits(check_iterators(source))
             refuse_splits(source)
         _refuse_columns(source)
         name = type(source).__name__

@@ -23,29 +23,43 @@ def members(column: Any) -> list[Any]:
 
 
 class Keys:
-    """The keys of batches and samples that are dicts, by the names of fields; None: they are tuples."""
+    """The keys of batches and samples that are dicts, by the names of fields; None: they are tuples.
 
-    def __init__(self, names: Sequence[str], as_dict: bool | Mapping[str, str]) -> None:
+    Args:
+        added: names of the arrays that collations add to batches.
+    """
+
+    def __init__(
+        self, names: Sequence[str], as_dict: bool | Mapping[str, str], added: Sequence[str] = ()
+    ) -> None:
         self.names, self.keys = tuple(names), None
+        self._added: dict[str, str] = {}
         if isinstance(as_dict, Mapping):
-            unknown = [name for name in as_dict if name not in self.names]
+            unknown = [name for name in as_dict if name not in (*self.names, *added)]
             if unknown:
-                raise InvalidError(
-                    f"as_dict: there is no field {unknown[0]!r} in batches of {', '.join(self.names)}"
-                )
+                there = ", ".join((*self.names, *added))
+                raise InvalidError(f"as_dict: there is no field {unknown[0]!r} in batches of {there}")
             self.keys = {name: as_dict.get(name, name) for name in self.names}
+            self._added = {name: as_dict.get(name, name) for name in added}
         elif as_dict is True:
             self.keys = {name: name for name in self.names}
         elif as_dict is not False:
             raise wrong_type("as_dict", "True, False, or a dict from names of fields to keys", as_dict)
-        if self.keys and len(set(self.keys.values())) < len(self.keys):
-            raise InvalidError(f"as_dict: two fields have the same key: {self.keys}")
+        keys = {**(self.keys or {}), **self._added}
+        if len(set(keys.values())) < len(keys):
+            raise InvalidError(f"as_dict: two fields have the same key: {keys}")
+
+    @property
+    def of_fields(self) -> bool | Mapping[str, str]:
+        """As `as_dict` says it, of the fields alone: for single samples."""
+        return False if self.keys is None else self.keys
 
     def __call__(self, values: Any) -> Any:
         """A tuple of values, or what is handed out in its place."""
         if self.keys is None:
             return values
-        added = getattr(values, "_names", self.names)[len(self.names) :]
+        names = getattr(values, "_names", self.names)[len(self.names) :]
+        added = [self._added.get(name, name) for name in names]
         return dict(zip((*self.keys.values(), *added), values, strict=True))
 
 

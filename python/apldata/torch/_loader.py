@@ -282,7 +282,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         feed.records = self.records
         options = self._options
         read = in_full(read, self.split, options["ids"], options["mix"])
-        dataset: Any = dataset_of(read, list(self._converter.names), as_dict)
+        dataset: Any = dataset_of(read, list(self._converter.names), self._keys.of_fields)
         if self._chosen.sampling is not None or options["reuse"] > 1 or options["weight"]:
             dataset = Drawn(read, dataset, EpochOf(self))
             dataset.feed = feed
@@ -350,7 +350,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             )
         else:
             self._converter = Converter(store.schema, asked, changed or collated, parts=parts)
-        self._keys = Keys(self._converter.names, as_dict)
+        self._keys = Keys(self._converter.names, as_dict, parts)
         if collated:
             assert self._user_collate is not None
             transforms.append(Collate(self._user_collate, self._converter, self._keys))
