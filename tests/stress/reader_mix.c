@@ -179,12 +179,35 @@ static struct {
     uint64_t epochs, batches, rows;
 } done;
 
+static apl_reader *open_judge(apl_store *store, apl_reader_options o)
+{
+    apl_reader *judge;
+    apl_error err;
+    o.ranks.rank = 0;
+    o.threads = APL_NO_THREADS;
+    o.loaders = o.consumers = 0;
+    o.memory_budget = 0;
+    MUST(apl_reader_open(store, &o, &judge, &err), &err);
+    return judge;
+}
+
+/* The sample of an epoch, drawn by a reader of which nobody asks anything else: what the others have of an epoch that is handed out,
+ * they may overwrite at any time. NULL: each record comes as often. */
+static const uint32_t *sample_of(const apl_reader *judge, uint64_t epoch)
+{
+    struct sampler *sampler = judge->spec.options.plan.sampler;
+    if (!sampler)
+        return NULL;
+    sampler_draw(sampler, epoch);
+    return sampler_cumulative(sampler, epoch);
+}
+
 /* Of an epoch that is left early, what is to come of it may not have been drawn yet. */
-static void check_epoch(struct crowd *crowds, const struct mix *m, bool early)
+static void check_epoch(struct crowd *crowds, const struct mix *m, const apl_reader *judge, bool early)
 {
     const apl_reader *r = crowds[0].reader;
     unsigned reuse = m->options.reuse ? m->options.reuse : 1;
-    const uint32_t *first = delivery_sample(&r->spec, r->outlets[0].tally.epoch);
+    const uint32_t *first = sample_of(judge, r->outlets[0].tally.epoch);
     uint64_t rows = 0, length = first ? m->options.sampling->records : m->store->records * reuse;
     for (uint64_t i = 0; i < m->store->records; i++) {
         unsigned n = atomic_exchange(&crowds[0].seen[i], 0);
@@ -350,17 +373,19 @@ static void run_mix(unsigned number)
         crowds[i].seen = seen;
         MUST(apl_reader_open(store, &m.options, &crowds[i].reader, &err), &err);
     }
+    apl_reader *judge = open_judge(store, m.options);
     apl_store_close(store);
     CHECK(pthread_create(&observer, NULL, observe, &crowds[0]) == 0);
     for (unsigned e = 0; e < m.epochs; e++) {
         bool early = roll(&dice, 4) == 0;
         run_epoch(crowds, &m, &dice, early);
-        check_epoch(crowds, &m, early);
+        check_epoch(crowds, &m, judge, early);
         for (unsigned i = 0; i < m.world; i++)
             MUST(apl_reader_next_epoch(crowds[i].reader, &err), &err);
     }
     atomic_store(&crowds[0].over, true);
     pthread_join(observer, NULL);
+    apl_reader_close(judge);
     apl_batch *last[MAX_WORLD] = {NULL};
     for (unsigned i = 0; i < m.world; i++) {
         if (apl_reader_next(crowds[i].reader, &last[i], &err) != APL_OK)
