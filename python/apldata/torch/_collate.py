@@ -12,6 +12,7 @@ import torch
 from .._arguments import shown, wrong_type
 from .._core import Batch
 from .._errors import InvalidError, InvalidTypeError
+from ._order import Padded
 from ._tensors import Converter, whole_numbers
 
 
@@ -54,12 +55,13 @@ class Keys:
         """As `as_dict` says it, of the fields alone: for single samples."""
         return False if self.keys is None else self.keys
 
-    def __call__(self, values: Any) -> Any:
-        """A tuple of values, or what is handed out in its place."""
+    def __call__(self, values: Any, names: Sequence[str] | None = None) -> Any:
+        """A tuple of values, or what is handed out in its place; `names`: of the values, if they don't have
+        them themselves."""
         if self.keys is None:
             return values
-        names = getattr(values, "_names", self.names)[len(self.names) :]
-        added = [self._added.get(name, name) for name in names]
+        there: Sequence[str] = getattr(values, "_names", self.names) if names is None else names
+        added = [self._added.get(name, name) for name in there[len(self.names) :]]
         return dict(zip((*self.keys.values(), *added), values, strict=True))
 
 
@@ -71,15 +73,15 @@ class Samples(Sequence[Any]):
     Its arrays and tensors lie in the library's own memory: copy what you want to keep.
     """
 
-    def __init__(self, batch: Batch | None, columns: Callable[[], Any], keys: Keys) -> None:
-        self._batch, self._columns, self._keys = batch, columns, keys
+    def __init__(self, batch: Batch | None, columns: Callable[[], Any], keys: Keys, padded: Padded) -> None:
+        self._batch, self._columns, self._keys, self._padded = batch, columns, keys, padded
         self._named = False  # has it been used by names?
         self._samples: list[Any] | None = None
 
     @classmethod
     def of(cls, batch: Batch, converter: Converter, keys: Keys) -> Samples:
         """Those of a batch of a loader."""
-        return cls(batch, lambda: converter(batch), keys)
+        return cls(batch, lambda: converter(batch), keys, converter.padded)
 
     def collated(self) -> Any:
         """The batch as the loader hands it out without a collate_fn."""
@@ -87,8 +89,10 @@ class Samples(Sequence[Any]):
 
     def _all(self) -> list[Any]:
         if self._samples is None:
-            rows = zip(*map(members, self._columns()), strict=True)
-            self._samples = [self._keys(row) for row in rows]
+            self._padded.check_rows()
+            table = self._columns()
+            rows = zip(*map(members, table), strict=True)
+            self._samples = [self._keys(row, table._names) for row in rows]
         return self._samples
 
     def __len__(self) -> int:
@@ -105,7 +109,8 @@ class Samples(Sequence[Any]):
         self._named = True
         if self._batch is not None:
             return self._batch[key]
-        return self._columns()[self._keys.names.index(key)]
+        table = self._columns()
+        return table[table._names.index(key)]
 
     def __setitem__(self, name: str, value: Any) -> None:
         if self._batch is None or not isinstance(name, str):
@@ -127,11 +132,9 @@ class Samples(Sequence[Any]):
 
     def pick(self, rows: list[int]) -> Samples:
         """Some of the rows, copied."""
-        columns = [_taken(column, rows) for column in self._columns()]
-        return Samples(None, lambda: self._made(columns), self._keys)
-
-    def _made(self, columns: list[Any]) -> Any:
-        return self._columns()._make(columns)
+        table = self._columns()
+        made = table._make(self._padded.taken(table, rows))
+        return Samples(None, lambda: made, self._keys, self._padded)
 
     @staticmethod
     def joined(parts: Iterable[tuple[Samples, list[int]]]) -> Samples:
@@ -140,25 +143,12 @@ class Samples(Sequence[Any]):
         places = [place for _, there in several for place in there]
         order = sorted(range(len(places)), key=places.__getitem__)
         first = several[0][0]
-        made = first._columns()
         tables = [part._columns() for part, _ in several]
-        columns = [_taken(_concatenated(list(column)), order) for column in zip(*tables, strict=True)]
-        return Samples(None, lambda: made._make(columns), first._keys)
+        made = tables[0]._make(first._padded.joined(tables, order))
+        return Samples(None, lambda: made, first._keys, first._padded)
 
     def __repr__(self) -> str:
         return f"<{len(self)} samples of {', '.join(self._keys.names)}>"
-
-
-def _taken(column: Any, rows: list[int]) -> Any:
-    if isinstance(column, torch.Tensor):
-        return column[rows]
-    return [column[row] for row in rows]
-
-
-def _concatenated(columns: list[Any]) -> Any:
-    if isinstance(columns[0], torch.Tensor):
-        return torch.cat(columns)
-    return [value for column in columns for value in column]
 
 
 class Collate:

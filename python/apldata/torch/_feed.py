@@ -8,7 +8,6 @@ import os
 import pickle
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from .._errors import InvalidError
 from .._interrupts import interrupt_later
 from .._store import Store
 from ._collate import Samples
-from ._cursor import STRIDE, Cursor, in_whole_step
+from ._cursor import STRIDE, Cursor, in_whole_step, runs_of, spans_of
+from ._order import has_buckets, order_options, refuse_rows
 
 _CHUNK = 1 << 20  # deliveries that are passed over at a time
 
@@ -104,10 +104,10 @@ class Feed:
     # ------------------------------------------------------------------------------------------ the order
 
     def _reader(self, **options: Any) -> _core.Reader:
-        """A reader of ids, which decodes nothing."""
+        """A reader of ids, which decodes nothing but the fields that its order depends on."""
         quick: dict[str, Any] = {
-            "fields": [],
             "transforms": [],
+            **order_options(self.options),
             "blend": None,
             "threads": _core.APL_NO_THREADS,
             "loaders": 0,
@@ -121,10 +121,12 @@ class Feed:
             raise InvalidError("sampler: with in_order=False nobody knows the order of samples beforehand")
         if self.options["lanes"] > 1:
             raise InvalidError("sampler: with lanes, batches are the loader's alone: iterate the loader")
+        refuse_rows(self.options)
 
     def batches(self, epoch: int, batch_size: int = 0, drop_last: bool | None = None) -> Iterator[Rows]:
         """The rank's batches of an epoch."""
         self._refuse_unknown()
+        self._refuse_size(batch_size)
         reader = self._reader(**self._cut(epoch, batch_size, drop_last))
         index = self._dataset._index_of
         try:
@@ -137,6 +139,23 @@ class Feed:
         finally:
             reader.close()
 
+    def _refuse_size(self, batch_size: int) -> None:
+        if has_buckets(self.options) and batch_size not in (0, self.options["batch_size"]):
+            raise InvalidError(
+                f"batch_sampler: with bucket=, the order depends on batch_size, which is "
+                f"{self.options['batch_size']}, not {batch_size}: make another loader with that batch_size"
+            )
+
+    @property
+    def _chunk(self) -> int:
+        """Deliveries that a reader of the order of all ranks hands out at a time."""
+        return self._step if has_buckets(self.options) else _CHUNK
+
+    @property
+    def _step(self) -> int:
+        """Rows of the batches of all ranks."""
+        return int(self.options["batch_size"]) * self.world
+
     def _cut(self, epoch: int, batch_size: int, drop_last: bool | None) -> dict[str, Any]:
         dropped = self.options["drop_last"] if drop_last is None else int(drop_last)
         size = batch_size or self.options["batch_size"]
@@ -145,7 +164,7 @@ class Feed:
     def ids(self, epoch: int) -> np.ndarray:
         """The ids of all deliveries of an epoch, of all ranks, in their order."""
         self._refuse_unknown()
-        reader = self._reader(first_epoch=epoch, batch_size=_CHUNK, rank=0, world=1, drop_last=0)
+        reader = self._reader(first_epoch=epoch, batch_size=self._chunk, rank=0, world=1, drop_last=0)
         found = [np.zeros(0, np.uint64)]
         try:
             while (batch := reader.next()) is not None:
@@ -165,7 +184,8 @@ class Feed:
     def _state(self, epoch: int, position: int) -> bytes | None:
         """That of a loader which has handed out so much of an epoch; None: nothing."""
         where: dict[str, Any] = {"first_epoch": epoch}
-        for size, times in ((_CHUNK, position // _CHUNK), (position % _CHUNK, 1)):
+        chunk = self._chunk
+        for size, times in ((chunk, position // chunk), (position % chunk, 1)):
             if size * times == 0:
                 continue
             reader = self._reader(**where, batch_size=size, rank=0, world=1, drop_last=0)
@@ -200,19 +220,19 @@ class Feed:
             self._forget()  # a loader is its process's
         if not rows:
             return self._part(getattr(rows, "epoch", 0), 0, 1).pick([])
-        runs = list(_runs(rows))
+        runs = list(runs_of(rows))
         if len(runs) == 1:
             return self._run(*runs[0])
-        return Samples.joined([self._picked(rows, *span) for span in _spans(rows)])
+        return Samples.joined([self._picked(rows, *span) for span in spans_of(rows)])
 
     def _run(self, epoch: int, first: int, count: int) -> Any:
         """Deliveries that follow each other."""
         cursor, size = self._cursor, self.options["batch_size"]
-        if cursor is not None and self._mixes:
+        if cursor is not None and self._steady:
             cursor.pass_over(epoch, first)
         if cursor is not None and cursor.is_at(epoch, first, count):
             return cursor.take()
-        stride = self.world if self._mixes else self._stride(cursor, epoch, first)
+        stride = self.world if self._steady else self._stride(cursor, epoch, first)
         if count != size or first % size or not in_whole_step(first, size * stride, self.records):
             return self._last(epoch, first, count) or self._part(epoch, first, count)
         self.close()
@@ -236,12 +256,17 @@ class Feed:
         loader's."""
         return self.options["blend"] is not None
 
+    @property
+    def _steady(self) -> bool:
+        """Must batches be made for as many ranks as the loader's?"""
+        return self._mixes or has_buckets(self.options)
+
     def _last(self, epoch: int, first: int, count: int) -> Any:
         """The rank's share of the last step of an epoch, where it must be made for the rank; None: these are
         other deliveries."""
         size = self.options["batch_size"]
         start = first // (size * self.world) * size * self.world
-        if not self._mixes or in_whole_step(first, size * self.world, self.records):
+        if not self._steady or in_whole_step(first, size * self.world, self.records):
             return None
         loader = self.open(epoch, start, size, self.rank, self.world, num_workers=0)
         try:
@@ -255,19 +280,34 @@ class Feed:
 
     def _part(self, epoch: int, first: int, count: int) -> Any:
         """Deliveries somewhere in an epoch."""
+        if has_buckets(self.options):
+            return self._part_of_steps(epoch, first, count)
         loader = self.open(epoch, first, count, 0, 1, num_workers=0, drop_last=False)
         try:
             return next(iter(loader))
         finally:
             loader.close()
 
+    def _part_of_steps(self, epoch: int, first: int, count: int) -> Any:
+        """The same, where the order depends on the rows of a step."""
+        step, end = self._step, first + count
+        at = first // step * step
+        loader = self.open(epoch, at, step, 0, 1, num_workers=0, drop_last=False)
+        parts: list[tuple[Samples, list[int]]] = []
+        try:
+            for samples in loader:
+                rows = range(max(first, at), min(end, at + step))
+                part = _samples(samples).pick([row - at for row in rows])
+                parts.append((part, [row - first for row in rows]))
+                at += step
+                if at >= end:
+                    break
+        finally:
+            loader.close()
+        return parts[0][0] if len(parts) == 1 else Samples.joined(parts)
+
     def _picked(self, rows: list[Row], epoch: int, first: int, count: int, of: list[int]) -> Any:
-        part = self._part(epoch, first, count)
-        if not isinstance(part, Samples):
-            raise InvalidError(
-                "the last function of the loader makes something else than a batch of each batch: its rows "
-                "cannot be put together in another order; iterate the loader itself"
-            )
+        part = _samples(self._part(epoch, first, count))
         return part.pick([rows[at].position - first for at in of]), of
 
     def close(self) -> None:
@@ -284,30 +324,13 @@ class Feed:
             interrupt_later()
 
 
-def _runs(rows: list[Row]) -> Iterator[tuple[int, int, int]]:
-    """(epoch, first position, count) of deliveries that follow each other."""
-    first = 0
-    for at in range(1, len(rows) + 1):
-        before = rows[at - 1]
-        if at < len(rows) and (rows[at].epoch, rows[at].position) == (before.epoch, before.position + 1):
-            continue
-        yield rows[first].epoch, rows[first].position, at - first
-        first = at
-
-
-def _spans(rows: list[Row]) -> Iterator[tuple[int, int, int, list[int]]]:
-    """Rows in whatever order, as few stretches of the epochs to be read: (epoch, first position, count, which
-    of the rows lie there)."""
-    order = sorted(range(len(rows)), key=lambda at: (rows[at].epoch, rows[at].position))
-    room = max(64, 4 * len(rows))  # deliveries that are rather read in vain than sought beyond
-    span: list[int] = []
-    for at in chain(order, [-1]):
-        if span and (at < 0 or rows[at].epoch != rows[span[-1]].epoch
-                     or rows[at].position > rows[span[-1]].position + room):  # fmt: skip
-            first, last = rows[span[0]].position, rows[span[-1]].position
-            yield rows[span[0]].epoch, first, last - first + 1, span
-            span = []
-        span.append(at)
+def _samples(part: Any) -> Samples:
+    if not isinstance(part, Samples):
+        raise InvalidError(
+            "the last function of the loader makes something else than a batch of each batch: its rows "
+            "cannot be put together in another order; iterate the loader itself"
+        )
+    return part
 
 
 class Feeds:

@@ -26,6 +26,7 @@ from . import _pinned
 from ._accelerate import Adopted
 from ._collate import Collate, Keys, Samples, collate
 from ._feed import Feed
+from ._order import Padded
 from ._ranks import Placed, place
 from ._rebuild import Given, Rebuilt, harmless, rebuilt
 from ._sampler import BatchSampler, Sampler
@@ -248,7 +249,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         )
         done = resolved(transforms, store.schema, names_given(store.schema, asked), said)
         parts = Collations(options.get("collate"), store.schema, names_given(store.schema, asked)).part_names
-        functions = self._prepare(store, asked, done, as_dict, parts)
+        padded = Padded(options.get("collate"), store.schema)
+        functions = self._prepare(store, asked, done, as_dict, parts, padded)
         by_default = rank is None and world is None and shard is True
         rank, world = place(rank, world, shard)
         super().__init__(
@@ -336,20 +338,22 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         transforms: list[Any],
         as_dict: Any,
         parts: tuple[str, ...],
+        padded: Padded,
     ) -> list[Any]:
         """Decides how batches become tensors, and where pinned memory comes from; the transforms are
         returned."""
         changed = any(not isinstance(one, Transform) or isinstance(one, MIXING) for one in transforms)
         collated = self._user_collate is not None and not self._handing
+        more: Any = {"parts": parts, "padded": padded}
         self._pin: Any = None
         if self.pin_memory and not (changed or collated):
             pins = _pinned.Pins()
             self._pin = pins.pin, pins.unpin
             self._converter = Converter(
-                store.schema, asked, False, _pinned.Loans().lend, _pinned.copy_int64, parts=parts
+                store.schema, asked, False, _pinned.Loans().lend, _pinned.copy_int64, **more
             )
         else:
-            self._converter = Converter(store.schema, asked, changed or collated, parts=parts)
+            self._converter = Converter(store.schema, asked, changed or collated, **more)
         self._keys = Keys(self._converter.names, as_dict, parts)
         if collated:
             assert self._user_collate is not None

@@ -20,6 +20,7 @@ from .._core import Batch, View
 from .._errors import InvalidError
 from .._ragged import RaggedArray
 from ..schema import Schema
+from ._order import Padded
 
 _GIVEN = ("input", "target")  # marks of the fields that are given unless others are asked for
 _INTEGERS = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
@@ -181,6 +182,7 @@ class Converter:
             beside them.
         changed: may functions have put other values into the batches?
         parts: names of the arrays that collations add to batches, which come after the fields.
+        padded: what collations pad in batches.
         lend: makes a tensor of a view that is to stay; `copy`: one of int64 of a tensor of integers.
     """
 
@@ -193,7 +195,9 @@ class Converter:
         copy: Callable[[torch.Tensor], torch.Tensor] = to_int64,
         *,
         parts: tuple[str, ...] = (),
+        padded: Padded | None = None,
     ) -> None:
+        self.padded = padded or Padded(None, schema)
         self.names = tuple(names_given(schema, fields))
         self._all = (*self.names, *parts)
         self._known, self._added = {*schema.names, *parts}, changed and fields is None
