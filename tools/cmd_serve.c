@@ -3,6 +3,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "follow_args.h"
 #include "rank_args.h"
 #include "reader_args.h"
 #include "report.h"
@@ -87,7 +88,9 @@ static int serve(struct serve *s)
         status = failed("%s", err.message);
     } else {
         source_args_set(&sources, &choice.options);
-        status = serve_choice(s, &choice);
+        status = follow_args_check(&s->args, &choice, s->path, s->store);
+        if (!status)
+            status = serve_choice(s, &choice);
     }
     sampling_args_free(&choice);
     source_args_close(&sources);

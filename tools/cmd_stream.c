@@ -3,6 +3,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "follow_args.h"
 #include "npy.h"
 #include "outfile.h"
 #include "reader_args.h"
@@ -158,11 +159,12 @@ static int stream(struct stream *s)
         source_args_set(&sources, &choice.options);
         choice.options.fields = s->names;
         choice.options.field_count = s->count;
-        if (apl_reader_open(s->store, &choice.options, &reader, &err) != APL_OK)
-            status = failed("%s", err.message);
-        else
-            status = put_epochs(s, &choice, reader);
+        status = follow_args_check(&s->args, &choice, s->path, s->store);
     }
+    if (!status && apl_reader_open(s->store, &choice.options, &reader, &err) != APL_OK)
+        status = failed("%s", err.message);
+    if (!status)
+        status = put_epochs(s, &choice, reader);
     apl_reader_close(reader);
     sampling_args_free(&choice);
     source_args_close(&sources);

@@ -117,6 +117,19 @@ size_t reader_args_choices(const struct reader_args *args)
     return n;
 }
 
+/* --fields or --mask. */
+static void put_names(const struct reader_args *args, size_t i, struct reader_choice *out)
+{
+    const char *const *names = (const char *const *)args->given[i].items;
+    if (reader_options[i].offset == offsetof(struct reader_choice, options.fields)) {
+        out->options.fields = names;
+        out->options.field_count = args->given[i].count;
+    } else {
+        out->transform.masks = names;
+        out->transform.mask_count = args->given[i].count;
+    }
+}
+
 void reader_args_choose(const struct reader_args *args, size_t choice, struct reader_choice *out)
 {
     bool transformed = false;
@@ -128,8 +141,7 @@ void reader_args_choose(const struct reader_args *args, size_t choice, struct re
         transformed |= reader_options[i].offset >= offsetof(struct reader_choice, transform) &&
                        reader_options[i].offset < offsetof(struct reader_choice, epochs);
         if (reader_options[i].kind == READER_FIELDS) {
-            out->options.fields = (const char *const *)args->given[i].items;
-            out->options.field_count = args->given[i].count;
+            put_names(args, i, out);
         } else {
             reader_option_set(&reader_options[i], item_of(args, i, choice), out);
         }

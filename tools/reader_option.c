@@ -15,13 +15,16 @@ static const struct word scales[] = {
 static const struct word dtypes[] = {
     {"u8", APL_U8}, {"f32", APL_F32}, {"f16", APL_F16}, {"bf16", APL_BF16}, {NULL, 0}};
 static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {NULL, 0}};
+static const struct word box_formats[] = {
+    {"xyxy", APL_BOX_XYXY}, {"xywh", APL_BOX_XYWH}, {"cxcywh", APL_BOX_CXCYWH}, {NULL, 0}};
 
 #define OWN           (FOR_BENCH | FOR_STREAM) /* of who takes the batches as well */
 #define BOTH          (OWN | FOR_SERVE)
 #define ALL           (BOTH | FOR_AUDIT)
-#define READ          (BOTH | FOR_STAGE) /* which say what is read, */
-#define ORDERED       (ALL | FOR_STAGE)  /* and when */
-#define FREE          (OWN | FOR_AUDIT)  /* free order has no ranks */
+#define TAKEN         (FOR_STREAM | FOR_SERVE) /* what others train on */
+#define READ          (BOTH | FOR_STAGE)       /* which say what is read, */
+#define ORDERED       (ALL | FOR_STAGE)        /* and when */
+#define FREE          (OWN | FOR_AUDIT)        /* free order has no ranks */
 #define PLACE(member) offsetof(struct reader_choice, member), sizeof(((struct reader_choice *)NULL)->member)
 #define UP_TO(max)    0, (max), NULL
 #define ANY           0, 0, NULL
@@ -107,6 +110,11 @@ const struct reader_option reader_options[] = {
     {"centre", READER_FLAG, ALL, PLACE(transform.crop_centre), ANY, NULL,
      "then crop at a random place, or in the centre"},
     {"flip", READER_WORD, ALL, PLACE(transform.flip), ONE_OF(flips), "KIND", "none, random or alternating"},
+    {"mask", READER_FIELDS, TAKEN, PLACE(transform.masks), ANY, "NAME,...",
+     "fields that follow the images through crops and flips"},
+    {"boxes", READER_TEXT, FOR_SERVE, PLACE(transform.boxes), ANY, "NAME", NULL},
+    {"box-format", READER_WORD, FOR_SERVE, PLACE(transform.box_format), ONE_OF(box_formats), "FORMAT",
+     "so do these boxes: xyxy (default), xywh or cxcywh"},
     {"cutout", READER_NUMBER, BOTH, PLACE(transform.cutout), UP_TO(1u << 15), "N",
      "set a square of this side, at a random place, to 0"},
     {"scale", READER_WORD, BOTH, PLACE(transform.scale), ONE_OF(scales), "KIND", "unit, normalise or none"},
@@ -128,7 +136,7 @@ static const struct {
     {"Sampling, instead of each record once per epoch:",
      "balance weights record-weights replacement epoch-records"},
     {"Threads and memory:", "threads loaders+consumers queue-depth memory-budget timeout"},
-    {"Image transforms:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
+    {"Image transforms:", "pad+pad-mode crop+centre flip mask boxes+box-format cutout scale dtype layout"},
 };
 
 static const struct reader_option *find_option(unsigned who, const char *name, size_t length)

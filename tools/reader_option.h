@@ -63,7 +63,7 @@ struct reader_option {
     const char *value, *help; /* for --help; help NULL: another option on its line has it */
 };
 
-#define READER_OPTIONS_MAX 56
+#define READER_OPTIONS_MAX 60
 #define READER_OPTION_OPT  0x100 /* what getopt_long() returns: this plus the option's number */
 
 extern const struct reader_option reader_options[];
