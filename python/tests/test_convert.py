@@ -210,7 +210,7 @@ def test_columns_that_are_called_like_splits_are_refused(names: list[str], tmp_p
         ([{"a": np.zeros(2, "f4")}, {"a": np.zeros(2, "f8")}], "arrays of float32 and float64"),
         ([{"a": None}], "nothing but missing values"),
         ([{"a": 1}, {"b": 2}], "row 1: lacks a; has b too"),
-        ([(1, 2), (1, 2, 3)], "row 1: .*3 values, where the first has 2"),
+        ([(1, 2), (1, 2, 3)], "row 1: .*3 values, where 2 are named, value, label"),
         ([], "there are no rows"),
     ],
 )

@@ -218,3 +218,15 @@ def test_rows_that_are_lists_of_numbers(rows: Any, tmp_path: Path) -> None:
     store = apldata.Store(tmp_path / "s")
     assert store.schema.names == ["value"] and store[0]["value"].tolist() == rows[0]
     assert len(list(store)) == len(rows)
+
+
+@pytest.mark.parametrize(
+    "rows", [lambda: [(1, 2), (3, 4)], lambda: zip([1, 2], [3, 4], strict=True), lambda: enumerate("ab")]
+)
+def test_one_name_is_not_that_of_a_whole_tuple(rows: Any, tmp_path: Path) -> None:
+    """The label was in the field of the input."""
+    with pytest.raises(apldata.SourceError, match="a row of 2 values, where 1 are named, x: name each value"):
+        apldata.convert(rows(), tmp_path / "s", fields=["x"])
+    apldata.convert(rows(), tmp_path / "s", fields=["x", "y"])
+    apldata.convert([[1, 2], [3]], tmp_path / "t", fields=["x"])
+    assert [record["x"].tolist() for record in apldata.Store(tmp_path / "t")] == [[1, 2], [3]]

@@ -253,7 +253,7 @@ def convert(
         split: the split that the records belong to, "train" by default; for a source with several splits,
             which ones to take, in that order.
         fields: the columns that become fields: a list; or a dict, from the names of columns to those of
-            fields. If rows are tuples, a list names their values.
+            fields. If rows are tuples, a list names each of their values, in order.
         types: types of fields, if those inferred from the first rows would be wrong: a dtype ("f32"), dtype
             and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files to
             keep; "mask": images, or paths of such, whose pixels are class numbers to keep; "json": its values

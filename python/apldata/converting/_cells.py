@@ -12,6 +12,7 @@ import numpy as np
 from .._arguments import shown
 from .._corners import by_corners
 from .._errors import InvalidTypeError
+from ..schema import listed
 from ._images import DecodedImage, File, file_of, of_pil
 
 
@@ -159,8 +160,8 @@ def names_of(row: Any) -> list[str] | None:
         return [_first_name(cell(row))]
     if type(row) is list and row and (all(map(_is_number, row)) or all(type(one) is list for one in row)):
         raise InvalidTypeError(
-            "a list of numbers or of lists, which may be one value or several: for one, give a "
-            "column, such as {'value': rows}; for several, tuples"
+            "a list of numbers or of lists, which may be one value or several: for one, say "
+            "fields=['value']; for several, give tuples, or a name for each"
         )
     if len(row) == 1:
         return [_first_name(cell(row[0]))]
@@ -178,13 +179,12 @@ def row_of(row: Any, names: list[str] | None, whole: frozenset[str]) -> dict[str
         row = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
     if isinstance(row, dict):
         return {name: cell(value, own=True) for name, value in flat(row, whole).items()}
-    values = (
-        list(row)
-        if isinstance(row, (tuple, list)) and (names is None or len(names) != 1 or len(row) == 1)
-        else [row]
-    )
+    alone = type(row) is list and names is not None and len(names) == 1  # a value, rather than a tuple of one
+    alone = alone and (len(row) != 1 or _is_number(row[0]))
+    values = list(row) if isinstance(row, (tuple, list)) and not alone else [row]
     if names is None or len(values) != len(names):
+        named = "the first has names" if names is None else f"{len(names)} are named, {listed(names, 6)}"
         raise InvalidTypeError(
-            f"a row of {len(values)} values, where the first has {'names' if names is None else len(names)}"
+            f"a row of {len(values)} values, where {named}: name each value, or give dicts to choose some"
         )
     return {name: cell(value, own=True) for name, value in zip(names, values, strict=True)}

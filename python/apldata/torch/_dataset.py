@@ -20,6 +20,7 @@ from .._store import Store
 from ._collate import Keys, members
 from ._feed import Feeds
 from ._fixed import Labels, refuse_targets, refuse_transform, refuse_transforms
+from ._places import image_place, label_place
 from ._tensors import Converter, names_given
 
 
@@ -38,8 +39,10 @@ class Dataset(torch.utils.data.Dataset[Any]):
     Args:
         db: a `Store`, or its directory.
         split: its name; None: the first of the store.
-        transform: a function of a sample's first element, the image, as in torchvision's datasets.
-        target_transform: a function of the second, the label.
+        transform: a function of a sample's image, as in torchvision's datasets: of the first field that is an
+            image, or, where none is, the first that is no target.
+        target_transform: a function of its label: of the first target with classes, the only target, or the
+            second of two fields.
         fields: names of the fields, in the order of the tuple; None: all inputs and targets.
         in_memory: True: decode the split once, now, and keep it. Workers share that memory.
         ids: only these records of the split, in this order, as returned by `Store.where()`; None: all.
@@ -69,8 +72,8 @@ class Dataset(torch.utils.data.Dataset[Any]):
         self.split = next(iter(self.store._splits()))[0] if split is None else text("split", split)
         self.transform, self.target_transform = transform, target_transform
         self.fields = names_given(self.store.schema, fields)
-        if target_transform is not None and len(self.fields) < 2:
-            raise InvalidError(f"target_transform: samples have one member, {self.fields[0]!r}")
+        if target_transform is not None:
+            label_place(self.store.schema, self.fields, "target_transform")
         self._keys, self._feeds = Keys(self.fields, as_dict), Feeds()
         self._readers: weakref.WeakSet[Any] = weakref.WeakSet()  # loaders that read it
         self._given_ids = ids is not None
@@ -140,15 +143,15 @@ class Dataset(torch.utils.data.Dataset[Any]):
 
     @cached_property
     def targets(self) -> list[Any]:
-        """The second member of all samples, without transforms: their labels, as a list that cannot be
-        changed, since that would change no sample. The labels are decoded once, at the first use; images are
-        not."""
-        if len(self.fields) < 2:
-            raise InvalidError(f"targets: samples have one member, {self.fields[0]!r}")
+        """The labels of all samples, without transforms, as a list that cannot be changed, since that would
+        change no sample: of the first target with classes, the only target, or the second of two members.
+        They are decoded once, at the first use; images are not."""
+        place = label_place(self.store.schema, self.fields, "targets")
         if self._held is not None:
-            return Labels(members(self._held[1]))
-        column = Converter(self.store.schema, self.fields[1:2], changed=False)
-        return Labels(members(column(self.store.get(self._ids, self.fields[1:2]))[0]))
+            return Labels(members(self._held[place]))
+        fields = self.fields[place : place + 1]
+        column = Converter(self.store.schema, fields, changed=False)
+        return Labels(members(column(self.store.get(self._ids, fields))[0]))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -185,12 +188,14 @@ class Dataset(torch.utils.data.Dataset[Any]):
     def _transformed(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.transform is None and self.target_transform is None:
             return sample
-        first, *rest = sample
+        values = list(sample)
         if self.transform is not None:
-            first = call(self.transform, first)
+            image = image_place(self.store.schema, self.fields)
+            values[image] = call(self.transform, values[image])
         if self.target_transform is not None:
-            rest[0] = call(self.target_transform, rest[0])
-        return (first, *rest)
+            label = label_place(self.store.schema, self.fields, "target_transform")
+            values[label] = call(self.target_transform, values[label])
+        return tuple(values)
 
     def __repr__(self) -> str:
         what = f"{len(self)} samples of {', '.join(self.fields)}"
