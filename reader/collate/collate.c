@@ -219,7 +219,7 @@ static apl_status copy_values(struct worker *w, struct job *job, const struct ru
     const apl_column *column = &job->buffer->batch.columns[work->field];
     size_t element = apl_dtype_size(w->spec->schema->fields[work->field].dtype);
     for (size_t k = from; k < to; k++) {
-        values_expect(w, job, work->field, k);
+        values_expect(w, job, work->field, k, to);
         TRY(values_copy(w, job, work->field, k, (uint8_t *)column->data + column->offsets[k] * element, err));
     }
     return APL_OK;

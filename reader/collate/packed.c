@@ -105,7 +105,7 @@ apl_status packed_collate(struct worker *w, struct job *job, unsigned f, apl_err
     for (uint32_t k = 0; k < job->rows; k++) {
         struct share s = share_of(w, job, k, at);
         const uint8_t *value = NULL;
-        values_expect(w, job, f, k);
+        values_expect(w, job, f, k, job->rows);
         if (s.tokens && !s.bad)
             TRY(values_take(w, job, f, k, &value, err));
         if (value)

@@ -77,7 +77,7 @@ static apl_status write_values(struct worker *w, struct job *job, unsigned f, co
     size_t row = l->outer * (size_t)l->length * l->inner * apl_dtype_size(column->dtype);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         const uint8_t *value;
-        values_expect(w, job, f, k);
+        values_expect(w, job, f, k, job->buffer->batch.rows);
         TRY(values_take(w, job, f, k, &value, err));
         pad_value(w, f, l, value, values_length(w, job, f, k), lengths[k], (uint8_t *)column->data + k * row);
     }

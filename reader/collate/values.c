@@ -77,14 +77,14 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
     return APL_OK;
 }
 
-void values_expect(const struct worker *w, const struct job *job, unsigned f, size_t k)
+void values_expect(const struct worker *w, const struct job *job, unsigned f, size_t k, size_t end)
 {
     uint32_t record;
     uint64_t start;
     size_t soon = k + PREFETCH_AHEAD, later = k + 2 * PREFETCH_AHEAD;
-    if (soon >= job->rows || values_made(job, f) || is_late(w, job, f, soon))
+    if (soon >= end || values_made(job, f) || is_late(w, job, f, soon))
         return;
-    if (later < job->rows) {
+    if (later < end) {
         const struct raw_column *column = values_column(w, job, f, later, &record);
         __builtin_prefetch((const uint64_t *)(const void *)column->ends.data + record);
     }

@@ -23,8 +23,9 @@ apl_status values_take(struct worker *w, struct job *job, unsigned field, size_t
 apl_status values_take_photo(struct worker *w, struct job *job, unsigned field, size_t k,
                              struct photo_value *photo, apl_error *err);
 
-/* Before value `k` is taken: asks for one that comes soon, so that it is there by then, and for the place of a later one. */
-void values_expect(const struct worker *w, const struct job *job, unsigned field, size_t k);
+/* Before value `k` is taken: asks for one that comes soon, so that it is there by then, and for the place of a later one; for none from
+ * `end` on, of which blocks may not be in yet. */
+void values_expect(const struct worker *w, const struct job *job, unsigned field, size_t k, size_t end);
 
 /* Copies the value to `out`, which has room for it. */
 apl_status values_copy(struct worker *w, struct job *job, unsigned field, size_t k, uint8_t *out,
