@@ -11,17 +11,17 @@ from typing import Any
 
 from . import _core
 from ._arguments import brief, shown
-from ._errors import CancelledError, InvalidError
+from ._errors import CancelledError, InvalidError, NotFoundError
 from ._leaving import (
+    check_alone,
     check_declared,
     check_getters,
     check_left,
     check_mixed,
     check_one_motion,
+    check_told,
     first_mixing,
     labels_of_boxes,
-    left_behind,
-    refuse,
     rows_of,
 )
 from ._library import library_of, steps_of
@@ -52,6 +52,7 @@ class _Plan:
         self._schema, self._wanted = schema, None if wanted is None else list(wanted)
         self._said = said
         self.done: list[Any] = []
+        self._told: list[Transform] = []  # those that move fields that the user names
 
     def _settings(self) -> dict[str, dict[str, Any]]:
         """Of each field, what is done in C so far."""
@@ -88,9 +89,12 @@ class _Plan:
             names = [f.name for f in self._schema if self._wants(f) and f.name not in self._said.masks]
             if isinstance(transform, MOVING):
                 alone = [f for f in map(self._schema.__getitem__, names) if is_image_alone(f)]
-                self._check_alone(alone[0] if len(alone) == 1 else self._schema.image(names), transform)
+                one = alone[0] if len(alone) == 1 else self._schema.image(names)
+                check_alone(transform, one, self._read(), self._said)
             image = self._schema.image(names)
             object.__setattr__(transform, "field", image.name)
+        elif isinstance(transform, MOVING):
+            self._told.append(transform)
         if isinstance(transform, MIXING):
             images = [self._schema[name] for name in transform.fields if name in self._schema.names]
             check_mixed(transform, images, self._read() if unsaid else [], self._said)
@@ -99,23 +103,23 @@ class _Plan:
     def add_function(self, function: Any) -> None:
         """One of the user's own."""
         if isinstance(function, PerPicture):
-            if function.channels_last and function.field in self._schema.names:
-                warn_unclear(self._schema[function.field])
+            if function.field in self._schema.names:
+                if function.channels_last:
+                    warn_unclear(self._schema[function.field])
+            elif not function.says_alone and all(isinstance(one, Transform) for one in self.done):
+                raise NotFoundError(
+                    f"{function!r}: there is no field {function.field!r}: say field=, one of "
+                    f"{', '.join(self._schema.names)}"
+                )
             if self._settings().get(function.field, {}).get("layout") == _core.APL_NHWC:
                 function = copy.copy(function)
                 function.arrives_last = True
         self.done.append(function)
 
-    def _check_alone(self, image: Field, transform: Transform) -> None:
-        """Refuses to leave in place what may belong to an image that one of ours moves."""
-        moved = {image.name, *self._said.masks, self._said.boxes or ""}
-        others = left_behind([image], self._read(), moved)
-        if others:
-            refuse(transform, image, others, self._said)
-
     def add_followers(self) -> None:
         """Declared masks and boxes follow the images of the first transform that moves some in C."""
         moving, said = self._moving(), self._said
+        check_told(self._told, self._read(), self._said)
         if said:
             check_one_motion(self._motions(), said)
         if said and moving and not any(isinstance(one, Follow) for one in self.done):
@@ -155,6 +159,9 @@ class _Plan:
     def add_each(self, each: PerPicture, library: str) -> None:
         """One of another library, for the fields that the user names."""
         roles = roles_named(self._schema, *each.roles)
+        mixing = None if each.says_alone else first_mixing([each.function])
+        if mixing is not None:
+            check_mixed(mixing, roles.images, self._read(), self._said, own=False)
         if not each.says_alone:
             check_left([each.function], roles, self._read(), self._said, each=True)
         self._add([each.function], library, roles, said=True)

@@ -12,9 +12,11 @@ from ._roles import (
     Roles,
     can_follow_as_boxes,
     is_follower,
+    is_image_alone,
     is_instances,
     looks_like_boxes,
     looks_like_keypoints,
+    planes_of,
 )
 from .schema import Field
 
@@ -50,8 +52,13 @@ def _may_move(field: Field, image: Field) -> bool:
         or field.is_photo
         or is_follower(field, image)
         or looks_like_keypoints(field)
-        or (len(field.shape) in (2, 3) and -1 not in field.shape and field.shape[-2:] == image.shape[-2:])
+        or (len(field.shape) in (2, 3) and -1 not in field.shape and planes_of(image) in _planes(field))
     )
+
+
+def _planes(field: Field) -> tuple[tuple[int, ...], ...]:
+    """What may be its height and width, wherever its channels are."""
+    return field.shape[-2:], field.shape[:2]
 
 
 def left_behind(images: Iterable[Field], wanted: Iterable[Field], moved: set[str]) -> list[Field]:
@@ -118,6 +125,25 @@ def _named(said: Declared) -> str:
     return ", ".join(named + [f"boxes={said.boxes!r}, box_format={said.box_format!r}"] * bool(said.boxes))
 
 
+def check_alone(transform: Any, image: Field, wanted: Iterable[Field], said: Declared) -> None:
+    """Refuses to leave in place what may belong to an image that one of ours moves."""
+    others = left_behind([image], wanted, {image.name, *said.masks, said.boxes or ""})
+    if others:
+        refuse(transform, image, others, said)
+
+
+def check_told(transforms: list[Any], wanted: list[Field], said: Declared) -> None:
+    """The same of transforms of ours that are told which fields they move, where several fields are images:
+    naming those says nothing about other fields."""
+    images = [field for field in wanted if is_image_alone(field)]
+    names = {name for one in transforms for name in one.fields}
+    told = [field for field in wanted if field.name in names]
+    moved = {*names, *(field.name for field in images), *said.masks, said.boxes or ""}
+    others = left_behind(told, wanted, moved) if len(images) > 1 else []
+    if others:
+        refuse(transforms[0], told[0], others, said, alone="leave it out of fields")
+
+
 def first_mixing(transforms: Iterable[Any]) -> Any:
     """The first part of transforms of torchvision that mixes the images of a batch; None: none does."""
     parts = (part for transform in transforms for part in parts_of(transform))
@@ -138,7 +164,8 @@ def check_mixed(
     found = left_behind(images, wanted, {field.name for field in images})
     others += [field.name for field in found if field.name not in others]
     if others:
-        alone = f", or, if it has nothing to do with the image, say field={images[0].name!r}" if own else ""
+        alone = f"field={images[0].name!r}" if own else f"PerPicture(..., field={images[0].name!r})"
+        alone = f", or, if it has nothing to do with the image, say {alone}"
         raise InvalidError(
             f"{shown(transform, 200)}: it mixes images and their labels, and would leave {', '.join(others)} "
             f"as it is: leave it out of fields, or mix in a function of your own{alone if not said else ''}"
@@ -157,24 +184,28 @@ def check_one_motion(motions: dict[str, dict[str, Any]], said: Declared) -> None
         )
 
 
-def refuse(transform: Any, image: Field, others: list[Field], said: Declared, told: str = "") -> None:
+def refuse(
+    transform: Any, image: Field, others: list[Field], said: Declared, told: str = "", alone: str = ""
+) -> None:
     """Refuses to move the pixels of an image, and to leave in place what may belong to them.
 
     Args:
         said: the masks and boxes that do follow.
         told: of a transform of another library, what is told the masks and boxes: "Loader" or "PerPicture";
             "" of one of ours, which has an argument `field`.
+        alone: what helps if the others have nothing to do with the image; "": to say so by `field`.
     """
     points = [field for field in others if looks_like_keypoints(field)]
     others = [field for field in others if field not in points]
     if not others:
-        _refuse_keypoints(transform, image, points, said, told)
+        _refuse_keypoints(transform, image, points, said, told, alone)
     names = [field.name for field in others]
     boxes = [field.name for field in others if can_follow_as_boxes(field)]
     fixed = [field for field in others if field.name not in boxes and looks_like_boxes(field)]
     masks = [name for name in names if name not in boxes and name not in [f.name for f in fixed]]
-    alone = f"field={image.name!r}"
-    alone = f"leave it out of fields, or say PerPicture(..., {alone})" if told else f"say {alone}"
+    if not alone:
+        alone = f"field={image.name!r}"
+        alone = f"leave it out of fields, or say PerPicture(..., {alone})" if told else f"say {alone}"
     if fixed:
         raise InvalidError(
             f"{shown(transform, 200)}: it would move {image.name} alone, and leave "
@@ -200,16 +231,18 @@ def _as_boxes(field: Field) -> str:
 
 
 def _refuse_keypoints(
-    transform: Any, image: Field, points: list[Field], said: Declared, told: str
+    transform: Any, image: Field, points: list[Field], said: Declared, told: str, alone: str
 ) -> NoReturn:
-    alone = f"field={image.name!r}"
-    if told:
-        alone = f"PerPicture(..., {', '.join(filter(None, [alone, _named(said)]))})"
+    if not alone:
+        alone = f"field={image.name!r}"
+        alone = f"PerPicture(..., {', '.join(filter(None, [alone, _named(said)]))})" if told else alone
+        alone = f"; if it holds no positions in the image, say {alone}"
+    else:
+        alone = ""
     names = ", ".join(field.name for field in points)
     raise InvalidError(
         f"{shown(transform, 200)}: it would move {image.name}, and leave {names} as it is: keypoints cannot "
-        f"follow: leave {names} out of fields, or move both in a function over batches; if it holds no "
-        f"positions in the image, say {alone}"
+        f"follow: leave {names} out of fields, or move both in a function over batches{alone}"
     )
 
 

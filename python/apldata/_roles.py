@@ -23,7 +23,7 @@ _TRIED, _BOXES_TRIED = 256, 2  # pixels of a side that varies, and boxes, where 
 _ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
 
 
-def _planes(field: Field) -> tuple[int, ...] | None:
+def planes_of(field: Field) -> tuple[int, ...] | None:
     """Height and width, which may be -1, of what may be an image; None: it cannot be one."""
     shape = field.shape
     if len(shape) == 2:
@@ -43,7 +43,7 @@ def _is_mask(field: Field) -> bool:
     named = _named(field, "mask", "segm")
     if field.is_photo:
         return named or field.mark == "target"
-    return field.dtype in _WHOLE and _planes(field) is not None and (named or field.mark == "target")
+    return field.dtype in _WHOLE and planes_of(field) is not None and (named or field.mark == "target")
 
 
 def _is_boxes(field: Field) -> bool:
@@ -56,18 +56,22 @@ def _is_points(field: Field) -> bool:
 
 
 def _is_map(field: Field) -> bool:
-    """May it have a number for each pixel of an image of any size? Of inputs, whole numbers are tokens, and
-    several planes of floats are features, if their names don't say otherwise."""
-    if _planes(field) != (-1, -1) or field.dtype == "utf8" or _is_points(field):
+    """May it have a number for each pixel of an image of any size? Of inputs, wide whole numbers are tokens,
+    and several planes of floats are features, if their names don't say otherwise."""
+    if planes_of(field) != (-1, -1) or field.dtype == "utf8" or _is_points(field):
         return False
-    plane = field.dtype in _FLOATING and (len(field.shape) == 2 or field.shape[0] == 1)
+    flat = len(field.shape) == 2
+    if field.dtype in _FLOATING:
+        plane = flat or field.shape[0] == 1
+    else:
+        plane = field.shape[0] <= 4 if not flat else field.dtype in ("u8", "i8", "u16", "i16", "bool")
     return plane or field.mark == "target" or _named(field, "mask", "segm")
 
 
 def _is_image(field: Field) -> bool:
     if field.is_photo:
         return field.mark == "input"
-    if field.dtype not in _PIXELS or field.mark != "input" or _planes(field) is None:
+    if field.dtype not in _PIXELS or field.mark != "input" or planes_of(field) is None:
         return False
     if field.dtype in _FLOATING and (field.shape == _ALL_VARY or _is_points(field)):
         return False  # features of any shape
@@ -130,7 +134,7 @@ def is_instances(field: Field, images: Iterable[Field]) -> bool:
     """Are these masks of an image, one for each instance?"""
     varies = len(field.shape) == 3 and field.shape[0] == -1 and field.shape != _ALL_VARY
     named = _named(field, "mask", "segm")
-    return named and varies and any(field.shape[1:] == _planes(image) for image in images)
+    return named and varies and any(field.shape[1:] == planes_of(image) for image in images)
 
 
 def is_follower(field: Field, image: Field) -> bool:
@@ -165,6 +169,14 @@ def can_follow_as_boxes(field: Field) -> bool:
     return field.dtype == "f32" and field.shape == (-1, 4)
 
 
+def _alike(images: list[Field]) -> list[Field]:
+    """Beside images of whole numbers, floats are images only if they have a number for each of their pixels:
+    else they are matrices, features or points."""
+    sure = [image for image in images if image.dtype in ("u8", "u16") or image.is_photo]
+    planes = {planes_of(image) for image in sure}
+    return [image for image in images if image in sure or planes_of(image) in planes] if sure else images
+
+
 def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said: Declared) -> Roles:
     """As the loader is told, or else as the fields' names, types and shapes have it: see docs/PYTHON.md.
 
@@ -179,7 +191,7 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         boxes = [field for field in fields if _is_boxes(field)]
         masks = [field for field in fields if field not in boxes and _is_mask(field)]
     images = [field for field in fields if field not in boxes + masks and _is_image(field)]
-    images = [image for image in images if not _is_mask(image)] or images
+    images = _alike([image for image in images if not _is_mask(image)] or images)
     if not images:
         seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
         raise NotFoundError(
@@ -191,8 +203,8 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         return Roles(
             tuple(images), tuple(masks), boxes[0] if boxes else None, said.box_format if boxes else None, True
         )
-    planes = {_planes(image) for image in images}
-    masks = [mask for mask in masks if _planes(mask) in planes or images[0].is_photo]
+    planes = {planes_of(image) for image in images}
+    masks = [mask for mask in masks if planes_of(mask) in planes or images[0].is_photo]
     return Roles(tuple(images), tuple(masks), boxes[0] if boxes else None)
 
 
@@ -203,7 +215,7 @@ def roles_named(
     for name in (image, *masks, *([boxes] if boxes else [])):
         if name not in schema.names:
             raise NotFoundError(f"PerPicture: there is no field {name!r}: there are {listed(schema.names)}")
-    if _planes(schema[image]) is None and not schema[image].is_photo:
+    if planes_of(schema[image]) is None and not schema[image].is_photo:
         raise InvalidError(f"PerPicture: field {plain(image)} is {schema[image].type}, which is not an image")
     warn_unclear(schema[image])
     return Roles(

@@ -16,6 +16,7 @@ from apldata import (
     InvalidError,
     Loader,
     MixUp,
+    NotFoundError,
     PerPicture,
     RandomChoice,
     RandomCrop,
@@ -40,10 +41,10 @@ def photo() -> bytes:
 
 
 def make(path: Path, image: Field, **others: tuple[Field, Any]) -> Path:
-    with Writer(path, {"image": image, **{name: field for name, (field, _) in others.items()}}) as writer:
+    with Writer(path, {image.name: image, **{name: field for name, (field, _) in others.items()}}) as writer:
         for _ in range(3):
             values = {name: value for name, (_, value) in others.items()}
-            writer.append(image=photo() if image.media else PIXELS, **values)
+            writer.append(**{image.name: photo() if image.media else PIXELS}, **values)
     return path
 
 
@@ -360,7 +361,9 @@ def test_masks_follow_images_that_move_alike(tmp_path: Path) -> None:
     for steps in apart:
         with pytest.raises(InvalidError, match=r"mask: masks and boxes follow one image, .* move"):
             Loader(db, transforms=steps, masks="mask")
-        Loader(db, transforms=steps).close()
+        Loader(db, transforms=steps, fields=["image", "right"]).close()
+        with pytest.raises(InvalidError, match=r"leave mask as it is: .*, or leave it out of fields$"):
+            Loader(db, transforms=steps)  # naming the images does not say that nothing else moves
     for steps in (
         [RandomCrop(8, field=["image", "right"])],
         [RandomCrop(8, field=n) for n in ("image", "right")],
@@ -370,3 +373,76 @@ def test_masks_follow_images_that_move_alike(tmp_path: Path) -> None:
             assert np.array_equal(batch["mask"] * 9, batch["image"][:, 0])
             assert np.array_equal(batch["image"], batch["right"])
     Loader(db, transforms=[RandomFlip(field="right")], masks="mask").close()
+
+
+# ------------------------------------------------------------------------------------ maps, and what is none
+
+
+def flip_of(library: str, media: str | None = None) -> list[Any]:
+    first = [RandomResizedCrop(12)] if media else []
+    if library == "own":
+        return [*first, RandomFlip(1.0)]
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    return [*first, v2.RandomPosterize(8, p=0), v2.RandomHorizontalFlip(1)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "mark"),
+    [
+        ("u8", (*SIDES, 1), "target"),
+        ("f32", (*SIDES, 3), "target"),
+        ("f32", (*SIDES, 2), "input"),
+        ("i32", (*SIDES, 2), "input"),
+    ],
+)
+def test_maps_with_channels_last_are_not_left(tmp_path: Path, dtype: str, shape: Any, mark: str) -> None:
+    other = Field("normals", dtype, shape, mark), np.ones(shape)
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), normals=other)
+    with pytest.raises(InvalidError, match="leave normals as it is"):
+        Loader(db, transforms=RandomFlip(1.0))
+    with pytest.raises(InvalidError, match="would leave normals as it is"):
+        Loader(db, transforms=CutMix(num_classes=4), fields=["image", "normals"])
+
+
+@pytest.mark.parametrize("media", ["image/jpeg", None])
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [("u16", (-1, -1, -1)), ("u16", (1, -1, -1)), ("i32", (1, -1, -1)), ("u8", (-1, -1)), ("bool", (-1, -1))],
+)
+def test_maps_of_any_size_are_not_left(tmp_path: Path, dtype: str, shape: Any, media: str | None) -> None:
+    """Such as depth in files of 16 bits beside photographs."""
+    value = np.ones((1, *SIDES) if len(shape) == 3 else SIDES)
+    image = Field("image", "u8", media=media) if media else Field("image", "u8", (3, -1, -1))
+    db = make(tmp_path / "db", image, depth=(Field("depth", dtype, shape), value))
+    for library in ("own", "torchvision"):
+        with pytest.raises(InvalidError, match="depth"):
+            Loader(db, transforms=flip_of(library, "any"))
+    Loader(db, fields=["image"], transforms=flip_of("own", "any")).close()
+
+
+@pytest.mark.parametrize("library", ["own", "torchvision"])
+def test_matrices_are_no_images(tmp_path: Path, library: str) -> None:
+    """Floats with another number of rows and columns than the image has: nothing moves them."""
+    values = {
+        "extrinsics": np.arange(24, dtype="f4").reshape(2, 3, 4),
+        "K": np.arange(18, dtype="f4").reshape(2, 3, 3),
+        "spectrogram": np.arange(64, dtype="f4").reshape(1, 8, 8),
+    }
+    others = {name: (Field(name, "f32", value.shape), value) for name, value in values.items()}
+    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **others)
+    with Loader(db, batch_size=3, transforms=flip_of(library)) as loader:
+        batch = next(iter(loader))
+        assert np.array_equal(batch["image"][0], PIXELS[..., ::-1])
+        assert all(np.array_equal(batch[name][0], value) for name, value in values.items())
+    points = Field("keypoints", "f32", (2, 17, 3)), np.ones((2, 17, 3))
+    db = make(tmp_path / "points", Field("image", "u8", (3, *SIDES)), keypoints=points)
+    with pytest.raises(InvalidError, match="leave keypoints as it is"):
+        Loader(db, transforms=flip_of(library))
+
+
+def test_functions_say_which_field_they_lack(tmp_path: Path) -> None:
+    db = make(
+        tmp_path / "db", Field("left", "u8", (3, *SIDES)), right=(Field("right", "u8", (3, *SIDES)), PIXELS)
+    )
+    with pytest.raises(NotFoundError, match="there is no field 'image': say field=, one of left, right"):
+        Loader(db, transforms=PerPicture(lambda image: image))

@@ -72,3 +72,17 @@ def test_views_in_a_compose_draw_apart(db: Path) -> None:
     both = 2 * flipped[:, 0] + flipped[:, 1]
     assert set(both.tolist()) == {0, 1, 2, 3}
     assert np.array_equal(views, first(db, steps))  # keyed by seed, epoch and record
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_views_of_grey_images(tmp_path: Path, count: int) -> None:
+    """Stored as (height, width): the first dimension is that of the views."""
+    with Writer(tmp_path / "grey", {"image": ("u8", SIDES)}) as writer:
+        writer.extend(image=np.broadcast_to(PICTURE[0], (40, *SIDES)))
+    views = first(
+        tmp_path / "grey", PerPicture(lambda image: np.stack([image, *[image[:, ::-1]] * (count - 1)]))
+    )
+    assert views.shape == (40, count, *SIDES)
+    assert (views[:, 0] == PICTURE[0]).all() and (views[:, 1] == PICTURE[0, :, ::-1]).all()
+    coloured = first(tmp_path / "grey", PerPicture(lambda image: np.stack([image] * 3, -1)))
+    assert coloured.shape == (40, 3, *SIDES)

@@ -125,6 +125,10 @@ class Samples(Sequence[Any]):
         self._named = True
         return value
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A list of the samples: from a worker process, where a collate_fn has returned its argument."""
+        return list, (list(self),)
+
     def result(self) -> Any:
         """What is handed out where a function returns its argument: the batch, if it was used as one, else
         the list of samples."""

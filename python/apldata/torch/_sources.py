@@ -158,6 +158,14 @@ class _Fed:
             refuse_transform(name)
         super().__setattr__(name, value)
 
+    def __getitem__(self, index: Any) -> Any:
+        fed = self._feeds.fetch([index])
+        return self._sample(index) if fed is None else fed[0]
+
+    def _sample(self, index: int) -> Any:
+        """The sample of a plain number."""
+        raise NotImplementedError
+
     def __getitems__(self, indices: Any) -> Any:
         """The samples of these indices; for those of a loader's samplers, what that loader hands out."""
         fed = self._feeds.fetch(indices)
@@ -170,6 +178,9 @@ class Joined(_Fed, ConcatDataset):
     def __init__(self, read: Reading, parts: list[Dataset]) -> None:
         _Fed.__init__(self, read)
         ConcatDataset.__init__(self, parts)
+
+    def _sample(self, index: int) -> Any:
+        return ConcatDataset.__getitem__(self, index)
 
     def _index_of(self, ids: np.ndarray, places: range) -> list[int]:
         parts = [part for part in self.datasets if isinstance(part, Dataset)]
@@ -235,7 +246,7 @@ class Drawn(_Fed, torch.utils.data.Dataset):
             self._drawn = epoch, self._records._index_of(ids, range(len(ids)))
         return self._drawn[1]
 
-    def __getitem__(self, index: int) -> Any:
+    def _sample(self, index: int) -> Any:
         return self._records[self._samples()[index]]
 
     def __iter__(self) -> Iterator[Any]:

@@ -119,8 +119,11 @@ class PerPicture:
             raise wrong_type(f"what {shown(self.function)} returns", "an image", result)
         if array.ndim not in (3, 4):
             return array
-        channels = image.shape[-1 if comes_last else 0] if coloured else 1
-        is_last = self.channels_last and _has_channels_last(array, is_tensor, channels)
+        if coloured:
+            is_last = _has_channels_last(array, is_tensor, image.shape[-1 if comes_last else 0])
+        else:
+            is_last = array.shape[-1] <= 4  # otherwise several views of a grey image
+        is_last = is_last and self.channels_last
         if is_last == comes_last:
             return array
         return np.moveaxis(array, *((-1, -3) if is_last else (-3, -1)))
