@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from convert_tools import made, types_of
 
 import apldata
+from apldata.converting._series import check_series
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
@@ -169,3 +171,65 @@ def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
     (root / "c.parquet").symlink_to("a.parquet")
     with pytest.raises(apldata.InvalidError, match=r"c\.parquet: is given twice, as it is .*a\.parquet$"):
         made(root, tmp_path / "db")
+
+
+def in_series(root: Path, *numbers: int, total: int = 3, name: str = "train") -> list[Path]:
+    names = [f"{name}-{number:05}-of-{total:05}.parquet" for number in numbers]
+    return [written(root, one) / one for one in names]
+
+
+def lacks(source: Any, db: Path, words: str) -> None:
+    with pytest.raises(apldata.IncompleteError, match=words):
+        made(source, db)
+    assert not db.exists()
+
+
+def test_a_series_that_lacks_files_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "in"
+    files = in_series(root, 0, 2)
+    why = (
+        r"train-00000-of-00003\.parquet: of the 3 shards that its name speaks of, 1 is missing, "
+        r"number 1 first \(--partial, or partial=True in Python, does without\)$"
+    )
+    for source in (root, files, {"train": files}, {"train": root}, {"train": files[0], "test": files[1]}):
+        lacks(source, tmp_path / "db", why)
+    assert len(made(root, tmp_path / "partial", partial=True).to_numpy()["f"]) == 2
+    assert len(made(files[0], tmp_path / "alone").to_numpy()["f"]) == 1
+    assert len(made({"train": files[0]}, tmp_path / "split").to_numpy()["f"]) == 1
+    files[1].unlink()
+    lacks(root, tmp_path / "db", "2 are missing, number 1 first")
+    files = in_series(root, 0, 1, 2)
+    assert files_of(made({"train": files[:2], "test": files[2:]}, tmp_path / "db")) == {
+        "train": [one.name for one in files[:2]],
+        "test": [one.name for one in files[2:]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        ("a b.csv", ""),
+        ("x-00001-of-00002 x-00000-of-00002 y-0-of-1", ""),
+        ("x-1-of-3.tar x-2-of-3.tar x-3-of-3.tar", ""),  # from 1 on
+        ("x-00000-of-00002-f00d.pq x-00001-of-00002-beef.pq", ""),  # with what differs behind
+        ("x-0-of-2.a x-1-of-2.a x-0-of-2.b x-1-of-2.b", ""),  # twice
+        ("part-of-2 1-of- x-5-of-3 x-1-of-9999999999 best-of-b d-0-of-9/x x-0-of-0", ""),
+        ("x-00000-of-00003", "x-00000-of-00003: of the 3 shards that its name speaks of, 2 are missing"),
+        ("x-2-of-3 x-0-of-3", "x-0-of-3: of the 3 shards that its name speaks of, 1 is missing"),
+        ("x-2-of-3 x-1-of-3", "1 is missing, number 0 first"),
+        ("x-1-of-3 x-3-of-3", "1 is missing, number 2 first"),  # from 1 on
+        ("train-0-of-2 train-1-of-2 val-0-of-2 other", "val-0-of-2: "),
+        ("a/x-0-of-2 b/x-1-of-2 b/x-0-of-2", "1 is missing, number 1 first"),
+        ("best-of-5-0-of-2 9-of-2-of-2", "9-of-2-of-2: "),
+    ],
+)  # fmt: skip
+def test_series_by_the_rules_of_aplingest(names: str, why: str) -> None:
+    """Those of tests/test_series.c."""
+    paths = list(map(Path, names.split()))
+    if not why:
+        check_series(paths)
+        return
+    with pytest.raises(
+        apldata.IncompleteError, match=f"^{re.escape(why)}" if ": " in why else re.escape(why)
+    ):
+        check_series(paths)

@@ -21,6 +21,7 @@ from ._appending import Appender, Rules
 from ._choosing import Asked, Classes, Fields, Types, asked, check_names, choose
 from ._classes import OneNaming, one_naming
 from ._making import Maker
+from ._series import check_series
 from ._sources import Opener, split_named
 from ._told import Chunk, Part, Source, Told, Wishes, rows_of, size_of
 
@@ -224,6 +225,7 @@ def convert(
     skip_bad: int = 0,
     check: bool = True,
     keep_files: bool = False,
+    partial: bool = False,
     workers: int = 0,
     progress: bool | Callable[[Progress], object] = False,
     replace: bool = False,
@@ -269,6 +271,8 @@ def convert(
             store lists them, and the next one is an error.
         check: decode each JPEG image once to check it.
         keep_files: store JPEGs as they came, without an index for crops: see `Writer`.
+        partial: accept a series of files such as ``train-00000-of-00003.parquet`` of which some are missing.
+            A file that is given alone, by its name, needs no others.
         workers: processes that make the rows of a dataset with ``__getitem__``, if that is slow. The order of
             the rows stays the same.
         progress: True shows a bar on stderr; a function is called with a `Progress`.
@@ -294,6 +298,7 @@ def convert(
     Raises:
         InvalidError: a value cannot be stored, or an argument is invalid.
         SourceError: the source is damaged, or raised an exception.
+        IncompleteError: some of a series of files are missing.
         ExistsError, BusyError, NoSpaceError, StorageError: as for `Writer`.
 
     Warns:
@@ -306,6 +311,7 @@ def convert(
     options = {"replace": replace, "shuffle": shuffle, "threads": threads,
                "codec": codec, "level": level, "block_records": block_records,
                "keep_files": bool(flag("keep_files", keep_files))}  # fmt: skip
+    partial = bool(flag("partial", partial))
     path, workers = path_of("db", db), whole("workers", workers, 0, 1024)
     threads_of(threads)
     began = time.monotonic()
@@ -313,6 +319,8 @@ def convert(
         tell = _teller(progress, stack)
         opened = Opener(_names(fields), _wishes(wanted), workers, stack).open(source)
         stack.callback(opened.close)
+        if not partial and (opened.looked_for or len(opened.files) > 1):
+            check_series(opened.files)
         pool = stack.enter_context(ThreadPoolExecutor(threads or _core.cores(), "apldata-convert"))
         with prefixed(f"{opened.name}: "):
             parts = _chosen_parts(opened, split)

@@ -239,7 +239,11 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
     for folder in filter(Path.is_dir, paths):
         parts[0].notes = [*parts[0].notes, *left_in(folder)]
     size = sum(file.stat().st_size for file in files)
-    return Source("parquet" if kind_of(files[0]) == "parquet" else "arrow", name, parts, size)
+    format, looked_for = (
+        "parquet" if kind_of(files[0]) == "parquet" else "arrow",
+        any(map(Path.is_dir, paths)),
+    )
+    return Source(format, name, parts, size, files, looked_for)
 
 
 def _saved(path: Path, wishes: Wishes) -> Source:

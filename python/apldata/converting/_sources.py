@@ -230,19 +230,23 @@ class Opener:
         )
 
     def _splits(self, sources: Mapping[str, Any]) -> Source:
-        parts, formats, size = [], set(), 0
+        parts, formats, all_of = [], set(), Source("", "", [])
         for given, source in sources.items():
             split = split_named(given)
             if are_files(source):
                 opened = open_split(text("a split", split), source, self._wishes)
-                format, part, size = opened.format, opened.parts[0], size + opened.bytes
+                format, part = opened.format, opened.parts[0]
+                all_of.bytes += opened.bytes
+                all_of.files += opened.files
+                all_of.looked_for |= opened.looked_for
             else:
                 format, part = self._one(text("a split", split), source)
             formats.add(format)
             parts.append(part)
         first = next(iter(sources.values()))
-        name = os.fsdecode(first) if isinstance(first, (str, os.PathLike)) else type(first).__name__
-        return Source("+".join(sorted(formats))[:30], name, train_first(parts), size)
+        all_of.name = os.fsdecode(first) if isinstance(first, (str, os.PathLike)) else type(first).__name__
+        all_of.format, all_of.parts = "+".join(sorted(formats))[:30], train_first(parts)
+        return all_of
 
     def _one(self, split: str, source: Any) -> tuple[str, Part]:
         """A source without splits: what it is, and how it is read."""

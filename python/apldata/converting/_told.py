@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,8 @@ class Source:
         name: what errors call it.
         parts: its splits, each once.
         bytes: its size; 0: not known.
+        files: those that it is read from.
+        looked_for: they are not given by their names, but what a directory holds.
         close: ends what reading it began.
     """
 
@@ -135,6 +138,8 @@ class Source:
     name: str
     parts: list[Part]
     bytes: int = 0
+    files: list[Path] = dataclasses.field(default_factory=list)
+    looked_for: bool = False
     close: Callable[[], None] = lambda: None
 
 
