@@ -234,3 +234,18 @@ def test_concatenated_datasets_of_torch(tmp_path: Path) -> None:
     assert labels(given, "train") == ["x", "y", "z", "y", "y", "x"]
     alike = made(data.ConcatDataset([train(), data.Subset(train(), [2])]), tmp_path / "c")
     assert labels(alike, "train") == [*TRAIN, "cat"]
+
+
+def test_columns_of_lists_have_no_classes_to_find(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    for source in (
+        [{"tags": ["a", "b"]}],
+        [{"tags": "a"}, {"tags": ["b"]}],
+        {"tags": np.array([["a", "b"]])},
+        {"tags": np.array([[1, 2]])},
+        pa.table({"tags": [["a"], ["b"]]}),
+    ):
+        with pytest.raises(apldata.InvalidError, match="classes: field tags holds lists, of which"):
+            made(source, tmp_path / "db", classes=["tags"])
+    with pytest.raises(apldata.InvalidError, match="classes: column tags is not text"):
+        made([{"tags": {"a": 1}}], tmp_path / "db", classes=["tags"], types={"tags": "json"})

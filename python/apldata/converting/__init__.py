@@ -18,12 +18,12 @@ from .._writer import Writer
 from ..ingesting import IngestSummary, IngestWarning
 from ..schema import listed
 from ._appending import Appender, Rules
-from ._choosing import Asked, Classes, Fields, Types, asked, check_names, choose
+from ._choosing import Asked, Classes, Fields, Types, are_lists, asked, check_names, choose, not_of_lists
 from ._classes import OneNaming, one_naming
 from ._making import Maker
 from ._series import check_series
 from ._sources import Opener, split_named
-from ._told import Chunk, Part, Source, Told, Wishes, rows_of, size_of
+from ._told import Chunk, Column, Part, Source, Told, Wishes, rows_of, size_of
 
 _FIRST_ROWS, _FIRST_BYTES = 256, 32 << 20  # what types are found from
 
@@ -69,6 +69,19 @@ def _chosen_parts(source: Source, split: str | Iterable[str] | None) -> list[Par
     return [known[name] for name in wanted]
 
 
+def _texts(name: str, column: str, values: Column) -> Iterator[str]:
+    """The values of some rows of a column of text, for the field `name`."""
+    for value in values:
+        if are_lists([value]):
+            raise InvalidError(not_of_lists(name))
+        if value is not None and not isinstance(value, str):
+            raise InvalidError(
+                f"classes: column {column} is not text: name the classes of its numbers in their order"
+            )
+        if value is not None:
+            yield value
+
+
 def _find_classes(wanted: Asked, parts: list[Part]) -> None:
     """Reads the source once, for the names of classes that nobody has told: those of all splits, sorted."""
     columns = wanted.fields or {}
@@ -95,11 +108,7 @@ def _find_classes(wanted: Asked, parts: list[Part]) -> None:
             for chunk in part.chunks():
                 if column not in chunk:
                     raise InvalidError(f"classes: there is no column {column!r}: there are {listed(chunk)}")
-                seen.update(value for value in chunk[column] if value is not None)
-        if not all(isinstance(value, str) for value in seen):
-            raise InvalidError(
-                f"classes: column {column} is not text: name the classes of its numbers in their order"
-            )
+                seen.update(_texts(name, column, chunk[column]))
         wanted.classes[name] = tuple(sorted(seen))
 
 

@@ -144,7 +144,15 @@ def _as_pixels(column: str, what: str, values: Column) -> str:
     return f"column {column}: {what}: their pixels are stored{', without loss' * exact}"
 
 
-def _are_lists(values: Column) -> bool:
+def not_of_lists(name: str) -> str:
+    """Why the field has no classes."""
+    return (
+        f"classes: field {plain(name)} holds lists, of which a store keeps the numbers of classes and not "
+        "their names: write these into a file of the store's directory, as docs/DATA.md shows"
+    )
+
+
+def are_lists(values: Column) -> bool:
     one = next((value for value in values if value is not None), None)
     return isinstance(one, list) or getattr(one, "ndim", 0) > 0
 
@@ -172,7 +180,7 @@ class _Chooser:
             told = dataclasses.replace(told, refused="", is_file=given.is_file)
         if (told.dtype is None and not told.is_file and not told.refused) or told.shape is None:
             told = self._completed(given, told, values)
-        told = self._with_classes(name, told, _are_lists(values))
+        told = self._with_classes(name, told, are_lists(values))
         if told.inside:
             self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
@@ -232,10 +240,7 @@ class _Chooser:
         if not classes:
             return dataclasses.replace(told, classes=None)
         if lists:
-            raise InvalidError(
-                f"classes: field {plain(name)} holds lists, of which a store keeps the numbers of classes "
-                "and not their names: write these into a file of the store's directory, as docs/DATA.md shows"
-            )
+            raise InvalidError(not_of_lists(name))
         if dtype not in _CODES:
             as_stored = (
                 told.mark is not None and told.dtype in _CODES
