@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from convert_tools import made, types_of
 
+import apldata
+
 datasets = pytest.importorskip("datasets")
 
 
@@ -54,3 +56,21 @@ def test_streams_have_the_types_of_their_features(tmp_path: Path) -> None:
     )
     store = made(made_of, tmp_path / "rows")
     assert len(store) == 600 and [record["v"].tolist() for record in store][597:] == [[], [598], [599] * 2]
+
+
+def test_a_column_is_a_list_of_values(tmp_path: Path) -> None:
+    dataset = labelled()
+    store = made(dataset["x"], tmp_path / "a")
+    assert types_of(store) == {"value": "i64"} and store.to_numpy()["value"].tolist() == [1, 2, 3]
+    store = made({"train": dataset["x"], "test": dataset["label"]}, tmp_path / "b")
+    assert store.to_numpy("test")["value"].tolist() == [0, 1, 0]
+    assert types_of(made({"y": dataset["x"], "z": dataset["label"]}, tmp_path / "c")) == {
+        "y": "i64",
+        "z": "i64",
+    }
+    words = datasets.Dataset.from_dict({"s": ["a", "b"], "l": [[1], [2]]})
+    assert types_of(made(words["s"], tmp_path / "d")) == {"text": "utf8[-1]"}
+    with pytest.raises(
+        apldata.SourceError, match="row 0: a list of numbers or of lists, which may be one value"
+    ):
+        made(words["l"], tmp_path / "e")

@@ -98,7 +98,7 @@ def _still_labels(dataset: Any, names: dict[str, tuple[str, ...]]) -> dict[str, 
 
 def _own_class_names(dataset: Any) -> dict[str, tuple[str, ...]]:
     """Of one dataset, by column."""
-    if is_of(dataset, "datasets") and getattr(dataset, "features", None) is not None:
+    if is_of(dataset, "datasets") and isinstance(getattr(dataset, "features", None), Mapping):  # no Column
         from ._features import told_of_features
 
         told = told_of_features(dataset.features.to_dict())
