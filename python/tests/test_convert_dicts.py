@@ -230,3 +230,33 @@ def test_one_name_is_not_that_of_a_whole_tuple(rows: Any, tmp_path: Path) -> Non
     apldata.convert(rows(), tmp_path / "s", fields=["x", "y"])
     apldata.convert([[1, 2], [3]], tmp_path / "t", fields=["x"])
     assert [record["x"].tolist() for record in apldata.Store(tmp_path / "t")] == [[1, 2], [3]]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
+def test_tensors_without_arrays(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    sparse = torch.eye(3).to_sparse()
+    for tensor, advice in (
+        (sparse, r"layout torch\.sparse_coo, .*: give tensor\.to_dense\(\)"),
+        (sparse.to_sparse_csr(), r"layout torch\.sparse_csr, .*: give tensor\.to_dense\(\)"),
+        (torch.zeros(3, device="meta"), "the device meta, which has no values"),
+    ):
+        with pytest.raises(apldata.InvalidTypeError, match=f"^column a: .*{advice}$"):
+            made({"a": tensor}, tmp_path / "db")
+        with pytest.raises(apldata.SourceError, match=f"row 0: .*{advice}$"):
+            made([{"a": tensor}], tmp_path / "db")
+        assert not (tmp_path / "db").exists()
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_nested_tensors_are_lists_of_tensors(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    tensors = [torch.tensor([1, 2]), torch.tensor([3])]
+    for layout in (torch.strided, torch.jagged):
+        nested = torch.nested.nested_tensor(tensors, layout=layout)
+        for number, source in enumerate((nested, {"value": nested}, {"train": {"value": nested}})):
+            store = made(source, tmp_path / f"{layout}-{number}")
+            assert types_of(store) == {"value": "i64[-1]"}
+            assert [record["value"].tolist() for record in store] == [[1, 2], [3]]
+        with pytest.raises(apldata.SourceError, match="row 0: a nested tensor, of which there is no array"):
+            made([{"value": nested}], tmp_path / "db")

@@ -15,9 +15,25 @@ from .._errors import InvalidTypeError
 from ..schema import listed
 from ._images import DecodedImage, File, file_of, of_pil
 
+_STRIDED = "torch.strided"
+
+
+def why_no_array(tensor: Any) -> str | None:
+    """Why there is no array of a tensor of torch's, and what to give instead; None: there is one."""
+    if getattr(tensor, "is_nested", False):
+        return "a nested tensor, of which there is no array: give tensor.to_padded_tensor(0)"
+    layout = str(getattr(tensor, "layout", _STRIDED))
+    if layout != _STRIDED:
+        return f"a tensor of layout {layout}, of which there is no array: give tensor.to_dense()"
+    if getattr(tensor, "is_quantized", False):
+        return "a quantized tensor, of which there is no array: give tensor.dequantize()"
+    return "a tensor on the device meta, which has no values" if getattr(tensor, "is_meta", False) else None
+
 
 def _array_of_tensor(tensor: Any, own: bool) -> np.ndarray:
     """A tensor of torch's; of bfloat16, of which neither NumPy nor a store has a type, as f32, exactly."""
+    if (why := why_no_array(tensor)) is not None:
+        raise InvalidTypeError(why)
     plain = by_corners(tensor.detach()).cpu().contiguous()
     if str(plain.dtype) == "torch.bfloat16":
         plain = plain.float()

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError
-from ._cells import cell
+from ._cells import cell, why_no_array
 from ._rows import PIECE, row_error, together
 from ._told import Chunk, Column, Part, Told, Wishes
 
@@ -188,6 +188,10 @@ def _readied(name: str, column: Any) -> Any:
         return _of_buffer(name, column)
     if isinstance(column, _VIEWS):
         return list(column)
+    if getattr(column, "is_nested", False):  # of torch
+        return list(column.unbind())
+    if hasattr(column, "detach") and (why := why_no_array(column)) is not None:
+        raise InvalidTypeError(f"column {name}: {why}")
     has_rows = hasattr(column, "__len__") and hasattr(column, "__getitem__")
     if not has_rows or isinstance(column, (str, bytes, Mapping)) or getattr(column, "ndim", 1) == 0:
         raise wrong_type(f"column {name}", _WANTED, column)

@@ -250,7 +250,7 @@ class Opener:
 
     def _one(self, split: str, source: Any) -> tuple[str, Part]:
         """A source without splits: what it is, and how it is read."""
-        source = table_of(source)
+        source = list(source.unbind()) if getattr(source, "is_nested", False) else table_of(source)
         if isinstance(source, Mapping):
             return "arrays", open_columns(split, source, self._wishes)
         if getattr(source, "ndim", 1) == 0:
