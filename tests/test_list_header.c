@@ -25,6 +25,13 @@ Test(list_header, a_first_row_that_looks_like_a_record_is_worth_a_line)
     said_of_header("in/t.tsv", "0\ta fine film\n1\tbad\n", "as the number '0' suggests");
     said_of_header("in/t.csv", "a,2\nb,3\n", "as the number '2' suggests");
     said_of_header("in/t.csv", "true,[1],2\nFALSE,[2],3\n", "as the number '2' suggests");
+    said_of_header("in/t.csv", "cat,true\ndog,false\n", "if it is a record, as 'true' suggests");
+    said_of_header("in/t.csv", "nan,a\n1.5,b\n", "as 'nan' suggests");
+    said_of_header("in/t.csv", "a,-Inf\nb,1\nc,\n", "as '-Inf' suggests");
+    said_of_header("in/t.csv", "\"[1, 2]\",cat\n\"[3, 4]\",dog\n", "as '[1, 2]' suggests");
+    said_of_header("in/t.csv", "007,a\n008,b\n", "as the number '007' suggests");
+    said_of_header("in/t.csv", "00501,NY\n90210,CA\n01234,MA\n", "as the number '00501' suggests");
+    said_of_header("in/t.csv", "2020-01-01,a\n2020-01-02,b\n", "as '2020-01-01' suggests");
     said_of_header("in/t.csv", ",0,1\n0,1.5,2\n1,2.5,3\n", NULL);
     said_of_header("in/t.csv", "0,1\n1.5,2\n", NULL);
     said_of_header("in/t.csv", "1,x\na,2\nb,3\n", NULL);
@@ -38,6 +45,14 @@ Test(list_header, a_first_row_of_names_and_numbers_is_a_header)
     said_of_header("in/t.csv", "id,1990,1991\n7,1.5,2\n8,2.5,3\n", NULL);
     said_of_header("in/t.csv", "known,1990\ntrue,1.5\nfalse,2.5\n", NULL);
     said_of_header("in/t.csv", "box,1990\n[1],1.5\n[2],2.5\n", NULL);
+    said_of_header("in/t.csv", "country,false,true\nFR,1,2\nDE,3,4\n", NULL); /* how many of each */
+    said_of_header("in/t.csv", "country,nan\nFR,true\n", NULL);
+    said_of_header("in/t.csv", "country,2020-01-01\nFR,1.5\n", NULL);
+    said_of_header("in/t.csv", "country,2020-01-01\nFR,up\n", NULL);
+    said_of_header("in/t.csv", "day,month-1\n2020-01-01,2020-02-01\n", NULL);
+    said_of_header("in/t.csv", "-,.\n2020-01-01,a\n", NULL);
+    said_of_header("in/t.csv", "true,b\nx,y\n", NULL);
+    said_of_header("in/t.csv", "inf,date\n5,2020-01-01\n", NULL);
     said_of_header("in/t.csv", ",1990,1991\n0,1.5,2\n1,2.5,3\n", NULL);
     said_of_header("in/t.csv", "country,1990\nFR,1.5\n", "if it is a record, as the number '1990' suggests");
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 /* Such as 1e400, or a whole number beyond i64. */
@@ -102,19 +103,60 @@ static bool is_numbered(const struct list_columns *l)
     return true;
 }
 
-static bool is_number_name(const struct column *c)
+static bool is_number(const char *name)
 {
     double real;
-    return !c->kinds[CELL_TEXT] && c->kinds[CELL_WHOLE] + c->kinds[CELL_REAL] > 0 &&
-           cell_decimal(c->name, strlen(c->name), &real);
+    return cell_decimal(name, strlen(name), &real);
+}
+
+/* What the name would be as a cell. */
+static enum cell_kind kind_of_name(const struct column *c)
+{
+    struct cell cell = {.text = c->name, .length = strlen(c->name)};
+    struct cell_room room = {0};
+    bool known = cell_from_text(&cell, &room);
+    cell_room_free(&room);
+    return known ? cell.kind : CELL_TEXT;
+}
+
+/* Such as 007, a date or a time, which are text. */
+static bool is_of_digits(const char *text)
+{
+    return text[strspn(text, "0123456789 +-/:.,")] == 0 && strpbrk(text, "0123456789");
+}
+
+/* Is the name a value, as the cells of its column are? A column of numbers may be called inf. */
+static bool is_value(const struct column *c)
+{
+    enum cell_kind name = kind_of_name(c);
+    if (c->kinds[CELL_TEXT])
+        return is_of_digits(c->name) && is_of_digits(c->first_text);
+    if (strncasecmp(c->name, "inf", 3) == 0)
+        return false;
+    if (name == CELL_WHOLE || name == CELL_REAL || is_number(c->name))
+        return c->kinds[CELL_WHOLE] + c->kinds[CELL_REAL] > 0;
+    return (name == CELL_BOOL || name == CELL_LIST) && c->kinds[name] > 0;
 }
 
 /* Could the name of the column be one of its cells? */
 static bool is_like_cells(const struct list_columns *l, const struct column *c)
 {
-    bool truth = strcasecmp(c->name, "true") == 0 || strcasecmp(c->name, "false") == 0;
-    return c->kinds[CELL_TEXT] || c->kinds[CELL_NONE] == l->rows || (c->kinds[CELL_BOOL] && truth) ||
-           (c->kinds[CELL_LIST] && c->name[0] == '[') || is_number_name(c);
+    return c->kinds[CELL_TEXT] || c->kinds[CELL_NONE] == l->rows || is_value(c);
+}
+
+/* The first of the columns whose names are numbers, or else other values; NULL: the first row is a header. */
+static const struct column *value_in_header(const struct list_columns *l)
+{
+    const struct column *number = NULL, *other = NULL;
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct column *c = &l->columns[i];
+        if (!is_like_cells(l, c))
+            return NULL;
+        const struct column **first = is_number(c->name) ? &number : &other;
+        if (!*first && is_value(c))
+            *first = c;
+    }
+    return number ? number : other;
 }
 
 /* Without a header, the first record would be lost. Years are numbers too, and names. */
@@ -122,20 +164,14 @@ static void tell_of_header(const struct list_columns *l)
 {
     enum rows_kind kind = ROWS_JSON;
     char text[APL_MAX_NAME + 160];
-    const struct column *number = NULL;
     list_kind(l->host->files[0].name, &kind);
-    for (unsigned i = 0; i < l->count; i++) {
-        if (!is_like_cells(l, &l->columns[i]))
-            return;
-        if (!number && is_number_name(&l->columns[i]))
-            number = &l->columns[i];
-    }
-    if (kind == ROWS_JSON || !number || is_numbered(l))
+    const struct column *value = kind == ROWS_JSON || is_numbered(l) ? NULL : value_in_header(l);
+    if (!value)
         return;
     snprintf(text, sizeof text,
-             "the first row is taken for the names of the columns; if it is a record, as the number '%s' "
+             "the first row is taken for the names of the columns; if it is a record, as %s'%s' "
              "suggests, put a row of names before it",
-             number->name);
+             is_number(value->name) ? "the number " : "", value->name);
     l->host->notice(l->host->user, "", text);
 }
 
