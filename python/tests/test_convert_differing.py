@@ -22,6 +22,13 @@ import apldata
         (np.array([1, 2]), np.array([True, False]), r".* \(bool\), where the first rows hold i64"),
         (5, -0.0, "-0.0, where the first rows hold i64, which has no minus zero"),
         (np.array([1, 2]), np.array([1, -0.0]), "-0.0, where the first rows hold i64"),
+        ([1, 2], [1, True], r"\[1, True\] \(bool\), where the first rows hold i64"),
+        (True, 1, r"1 \(int\), where the first rows hold bool"),
+        (True, 0.0, r"0\.0 \(float\), where the first rows hold bool"),
+        (True, np.uint8(1), r".* \(int\), where the first rows hold bool"),
+        ([True, False], [1, 0], r"\[1, 0\] \(int\), where the first rows hold bool"),
+        ([True, False], [False, 1], r"\[False, 1\] \(int\), where the first rows hold bool"),
+        (np.array([True, False]), np.array([1.0, -0.0]), r".* \(float\), where the first rows hold bool"),
     ],
 )
 def test_booleans_and_minus_zero_among_numbers(first: Any, later: Any, why: str, tmp_path: Path) -> None:
@@ -31,6 +38,34 @@ def test_booleans_and_minus_zero_among_numbers(first: Any, later: Any, why: str,
         made(rows, tmp_path / "a")
     spec = {"a": np.asarray(first).dtype} if np.ndim(first) == 0 else {"a": ("i64", (2,))}
     assert len(made(rows, tmp_path / "asked", types=spec)) == 301
+
+
+def test_bytes_among_text(tmp_path: Path) -> None:
+    """They became text."""
+    why = r"column a: b'b' \(bytes\), where the first rows hold text: types=\{'a': 'utf8'\} makes text of all"
+    for number, (source, place) in enumerate(
+        (
+            ([{"a": "a"}] * 300 + [{"a": b"b"}], "train, row 300"),
+            ([{"a": "a"}] * 300 + [{"a": bytearray(b"b")}], "train, row 300"),
+            ({"train": {"a": ["a"]}, "test": {"a": [b"b"]}}, "test, row 0"),
+        )
+    ):
+        with pytest.raises(apldata.InvalidError, match=f"{place}, {why}"):
+            made(source, tmp_path / "refused")
+        store = made(source, tmp_path / str(number), types={"a": "utf8"})
+        assert store[len(source) - 1 if isinstance(source, list) else 1]["a"] == "b"
+
+
+def test_numbers_of_another_split_among_booleans(tmp_path: Path) -> None:
+    splits = {"train": {"a": np.array([True, False])}, "test": {"a": np.array([1, 0])}}
+    with pytest.raises(apldata.InvalidError, match=r"test, row 0, column a: .*\(int\).*hold bool"):
+        made(splits, tmp_path / "a")
+    assert made(splits, tmp_path / "b", types={"a": "bool"}).to_numpy("test")["a"].tolist() == [True, False]
+    lacking = [{"a": True}, {"a": None}] * 200
+    assert not made(lacking, tmp_path / "c", missing={"a": 0})[399]["a"]
+    lists = [{"a": [True, False]}] * 300 + [{"a": []}]
+    with pytest.raises(apldata.InvalidError, match=r"row 300: field a: a value of shape \(0,\)"):
+        made(lists, tmp_path / "d")
 
 
 def test_booleans_of_another_split(tmp_path: Path) -> None:

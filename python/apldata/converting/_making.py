@@ -21,6 +21,7 @@ from ..schema import Field
 from ._beside import Beside, OfFile, Values
 from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
 from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
+from ._kinds import check_kind
 from ._plain import clock, json_of, why_not
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
@@ -95,13 +96,6 @@ def _in_shape(empty: Any, shape: tuple[int, ...]) -> Any:
     return np.zeros(sizes, array.dtype) if agrees and array.ndim <= len(shape) and 0 in sizes else empty
 
 
-def _is_bool(value: Any) -> bool:
-    """Is it a boolean, or an array or a list of such?"""
-    while isinstance(value, list) and value:
-        value = value[0]
-    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
-
-
 class Numbers(Maker):
     """Numbers, arrays of them, text: what a writer takes as it is.
 
@@ -148,19 +142,8 @@ class Numbers(Maker):
         return values
 
     def _check_kind(self, value: Any, row: int | None) -> None:
-        """Refuses booleans among numbers, and a minus zero, whose sign is lost, among whole ones: they differ
-        from the first rows, as nobody has asked for the type. `row`: as for `_check_rounded()`."""
-        dtype = self.field.dtype
-        if self.asked or self.field.classes or dtype in ("bool", "utf8"):
-            return
-        if _is_bool(value) and np.size(value):
-            raise Refusal(row or 0, f"{shown(value)} (bool), where the first rows hold {dtype}")
-        is_float = isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
-        if is_float and dtype[0] in "iu":
-            places = np.argwhere((np.asarray(value) == 0) & np.signbit(value))
-            if len(places):
-                place = int(places[0][0]) if row is None else row
-                raise Refusal(place, f"-0.0, where the first rows hold {dtype}, which has no minus zero")
+        if not self.asked and not self.field.classes and self.field.dtype != "utf8":
+            check_kind(value, row, str(self.field.dtype))
 
     def _check_rounded(self, value: Any, row: int | None) -> None:
         """Refuses floats that would be rounded, as nobody has asked for the narrower type; `row`: the one
@@ -186,6 +169,9 @@ class Numbers(Maker):
     def fill(self, value: Any) -> Any:
         if self.time is not None and type(value) is int:
             return np.asarray(value).astype(self.time.code)
+        with suppress(ValueError):  # lists of different lengths, which the writer refuses
+            if self.field.dtype == "bool" and np.isin(value, (0, 1)).all():
+                return np.asarray(value).astype(bool).tolist()
         return super().fill(value)
 
     def accept(self, told: Told) -> None:
@@ -217,7 +203,7 @@ class Numbers(Maker):
 
     def _text(self, value: Any, row: int) -> str | bytes:
         """Text, or what else there is as text, where that was asked for."""
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, str) or (self.asked and isinstance(value, bytes)):
             return value
         if not self.asked:
             raise Refusal(
