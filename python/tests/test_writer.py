@@ -98,10 +98,11 @@ def test_what_is_not_utf8_is_refused(value: str | bytes, told: str, tmp_path: Pa
         writer.append(name="good")
     assert apldata.Store(tmp_path / "s").to_numpy()["name"] == ["good"]
     with pytest.raises(apldata.InvalidError, match=f"row 300: field x: {told}"):
-        apldata.convert(({"x": "good" if row < 300 else value} for row in range(301)), tmp_path / "c")
+        rows = ({"x": "good" if row < 300 else value} for row in range(301))
+        apldata.convert(rows, tmp_path / "c", types={"x": "utf8"})
     splits = {"train": {"x": np.array(["a"])}, "test": {"x": np.array([b"b", b"\xe9"])}}
     with pytest.raises(apldata.InvalidError, match="test, row 1: field x: bytes that are not UTF-8"):
-        apldata.convert(splits, tmp_path / "c")
+        apldata.convert(splits, tmp_path / "c", types={"x": "utf8"})
 
 
 def test_varying_shapes_come_back(tmp_path: Path) -> None:
