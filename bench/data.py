@@ -77,24 +77,12 @@ def tokens(scratch: Path, count: int) -> None:
     memory, copy = np.fromfile(source, np.uint16), np.empty(count, np.uint16)
     wide, wide_copy = np.zeros(10 * count, np.uint8), np.empty(10 * count, np.uint8)
     rng = np.random.default_rng(1)
-    packed = Loader(
-        scratch / "tokens.db",
-        batch_size=ROWS,
-        seed=1,
-        threads=1,
-        fields=["tokens"],
-        collate={"tokens": Pack(LENGTH)},
-    )
-    alone = Loader(
-        scratch / "tokens.db",
-        batch_size=ROWS,
-        seed=1,
-        threads=1,
-        fields=["tokens"],
-        collate={"tokens": Pack(LENGTH, segments=False)},
-    )
-    windows = Windows(LENGTH + 1, stride=LENGTH, join=True)
-    cut = Loader(scratch / "tokens.db", batch_size=ROWS, seed=1, threads=1, collate={"tokens": windows})
+
+    def collated(how: Pack | Windows) -> Loader:
+        return Loader(scratch / "tokens.db", batch_size=ROWS, seed=1, threads=1, collate={"tokens": how})
+
+    packed, alone = collated(Pack(LENGTH)), collated(Pack(LENGTH, segments=False))
+    cut = collated(Windows(LENGTH + 1, stride=LENGTH, join=True))
 
     def get_batch() -> None:
         for _ in range(count // (ROWS * LENGTH)):
