@@ -12,6 +12,7 @@ from apldata import CenterCrop, Normalize, RandomFlip, RandomResizedCrop, Resize
 
 VERSION = f"apldata {apldata.__version__}"
 STORE = "indexed"
+_loaders: dict[Any, apldata.Loader] = {}
 
 
 def prepare(folder: Path, files: list[str]) -> None:
@@ -40,9 +41,18 @@ def loader(folder: Path, job: Job, threads: int) -> apldata.Loader:
     )
 
 
+def kept(folder: Path, job: Job) -> apldata.Loader:
+    """One for all rounds, as a training script has it for all epochs. Its batches are made by the caller's
+    thread, so that nothing of the next epoch is made ahead and counted."""
+    of = (folder, job.work, bool(job.flips.any()))
+    if of not in _loaders:
+        _loaders[of] = loader(folder, job, threads=0)
+    _loaders[of].set_epoch(job.epoch)
+    return _loaders[of]
+
+
 def batches(folder: Path, job: Job) -> Batches:
-    """Made by the caller's thread, so that nothing of the next epoch is made ahead and counted."""
-    for batch in loader(folder, job, threads=0):
+    for batch in kept(folder, job):
         yield batch["image"], batch.ids
 
 
@@ -52,6 +62,10 @@ def endless(folder: Path, job: Job) -> Batches:
     while True:
         for batch in endless:
             yield batch["image"], batch.ids
+
+
+def ready(job: Job) -> None:
+    kept(job.folder / STORE, job)
 
 
 def epoch(job: Job) -> Batches:

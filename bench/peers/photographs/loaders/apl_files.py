@@ -17,6 +17,10 @@ def prepare(folder: Path, files: list[str]) -> None:
         apldata.ingest(str(folder / "images"), str(folder / "kept"), keep_files=True)
 
 
+def ready(job: Job) -> None:
+    apl.kept(job.folder / "kept", job)
+
+
 def epoch(job: Job) -> Batches:
     return apl.batches(job.folder / "kept", job)
 
