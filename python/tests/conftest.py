@@ -15,6 +15,7 @@ import pytest
 import apldata
 
 ROOT = Path(__file__).resolve().parents[2]
+COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))  # apldata as users run it
 CLASSES = ("plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 TRAIN, TEST = 1000, 300
 

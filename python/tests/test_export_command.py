@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import COMMAND
 
 from apldata import Field, Store, Writer, ingest
 
-COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
 pytestmark = pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
 
 

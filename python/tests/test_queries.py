@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import COMMAND
 from remote_server import Server, serving
 
 import apldata
 
-COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
 SECRET = "XSIGNATUREX"
 
 MONITORED = """

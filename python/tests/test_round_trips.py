@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import COMMAND
 
 import apldata
 from apldata import Field
 from apldata.transforms import RandomResizedCrop
 
-COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
 pytestmark = pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
 
 

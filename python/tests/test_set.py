@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import COMMAND
 
 import apldata
 from apldata import Field, Loader, Store, Writer
 
-COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
 pytestmark = pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
 
 RECORDS = (130, 75, 201)

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import COMMAND
 from remote_server import Handler, Server, serving
 from test_remote_cache import parts, read
 
 import apldata
 
-COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
 BLOCKS, FILES = 40, 160
 
 pytestmark = pytest.mark.skipif(not COMMAND.exists(), reason="build/apldata is not built")

@@ -1,4 +1,4 @@
-"""Records whose splits come in any order: append(split=...)."""
+"""Splits, members and classes of a writer; records whose splits come in any order: append(split=...)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from writer_tools import read
 
 import apldata
+from apldata import Field, Store, Writer
 
 
 @pytest.mark.parametrize("varying", [False, True])
@@ -113,3 +114,35 @@ def test_names_that_differ_by_case_alone_are_told_of(tmp_path: Path) -> None:
     assert list(apldata.Store(tmp_path / "db").splits) == ["train", "Train ", "val"]
     with pytest.warns(UserWarning, match=r"'train' and 'Train' are two splits"):
         apldata.convert({"Train": {"x": [1]}, "train": {"x": [2]}}, tmp_path / "other")
+
+
+def test_members_splits_and_classes(tmp_path: Path) -> None:
+    fields = [Field("x", "u8"), Field("label", "u8", mark="target", classes=("a", "ö <b>"))]
+    with Writer(tmp_path / "s", fields, split="one") as writer:
+        writer.begin("one", "first")
+        writer.extend(x=[1, 2], label=[0, 1])
+        writer.begin("one", "second")
+        writer.append(x=3, label=1)
+        writer.begin("two")
+        writer.append(x=4, label=0)
+    store = Store(tmp_path / "s")
+    assert [(m.name, m.split, m.first, m.records) for m in store.members] == [
+        ("first", "one", 0, 2), ("second", "one", 2, 1), ("two", "two", 3, 1),
+    ]  # fmt: skip
+    assert {name: split.records for name, split in store.splits.items()} == {"one": 3, "two": 1}
+    assert store.classes == ("a", "ö <b>") and store.class_counts("one") == {"a": 1, "ö <b>": 2}
+
+
+def test_a_split_that_is_begun_again(tmp_path: Path) -> None:
+    """Refused on the spot, when nothing is lost yet."""
+    with Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.begin("train")
+        writer.append(x=1)
+        writer.begin("test")
+        writer.append(x=2)
+        with pytest.raises(apldata.InvalidError, match="split 'train' ended when 'test' began"):
+            writer.begin("train")
+        writer.begin("test", "more")
+        writer.append(x=3)
+    store = Store(tmp_path / "s")
+    assert {name: split.records for name, split in store.splits.items()} == {"train": 1, "test": 2}

@@ -1,0 +1,67 @@
+"""The records of one split, and masks over them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import apldata
+import apldata._reading
+from apldata import Store
+
+
+def test_the_records_of_a_split(store: Store, drawn: dict) -> None:
+    """Numbered from 0, whatever their ids are."""
+    test, label = store["test"], drawn["test"]["label"]
+    assert len(test) == len(label) == 300 and test.ids.tolist() == list(range(1000, 1300))
+    assert (
+        test[0]["label"] == label[0]
+        and test[-1]["label"] == label[-1]
+        and test[np.int64(7)]["label"] == label[7]
+    )
+    for rows in ([3, 1, 4, 1, -1], slice(None, None, 7), range(5), np.arange(3, dtype=np.uint8), label == 3):
+        chosen = label[list(rows) if isinstance(rows, range) else rows]
+        assert np.array_equal(test[rows]["label"], chosen)
+    assert test.get([2], fields=["label"]).keys() == {"label"}
+    assert np.array_equal(test.to_numpy()["label"], label)
+    assert [record["label"] for record in test] == label.tolist()
+    assert repr(test).endswith("split 'test': 300 records>")
+    for wrong in (300, -301, [0, 300]):
+        with pytest.raises(apldata.NoRecordError, match=r"split 'test' has no record .* it has 300"):
+            test[wrong]
+    with pytest.raises(
+        apldata.InvalidError, match=r"a mask of 1,300 bools, where .* 300 records of split 'test'"
+    ):
+        test[np.ones(1300, bool)]
+    with pytest.raises(apldata.NotFoundError, match="none such"):
+        store["none such"]
+
+
+def test_masks(store: Store, drawn: dict) -> None:
+    label = np.concatenate([drawn["train"]["label"], drawn["test"]["label"]])
+    assert np.array_equal(store[label == 3]["label"], label[label == 3])
+    assert store.get((label == 3).tolist()).ids.tolist() == np.flatnonzero(label == 3).tolist()
+    assert store[np.zeros(1300, bool)].rows == 0
+    with pytest.raises(
+        apldata.InvalidError, match=r"a mask of 1,000 bools, where .* 1,300 records of the store"
+    ):
+        store[label[:1000] == 3]
+    with pytest.raises(apldata.InvalidError, match="a mask of 1 bools"):
+        store[[True]]
+    with pytest.raises(apldata.InvalidTypeError, match="integers in one row, a slice, or a mask"):
+        store[np.ones((1300, 1), bool)]
+
+
+def test_masks_of_a_loader(store: Store, drawn: dict) -> None:
+    """One bool for each record of the split."""
+    label = drawn["test"]["label"]
+    for mask in (label == 3, (label == 3).tolist()):
+        with apldata.Loader(store, "test", ids=mask, shuffle=False) as loader:
+            ids = np.concatenate([batch.ids for batch in loader])
+        assert np.array_equal(ids, 1000 + np.flatnonzero(label == 3)) and loader.records == len(ids)
+    with pytest.raises(apldata.InvalidError, match="300 records of split 'test'"):
+        apldata.Loader(store, "test", ids=np.ones(1300, bool))
+    with pytest.raises(apldata.InvalidError, match="at least one record"):
+        apldata.Loader(store, "test", ids=np.zeros(300, bool))
+    with pytest.raises(apldata.InvalidError, match="with mix, give ids"):
+        apldata.Loader(store, "test", ids=label == 3, mix=[(store, "train")])
