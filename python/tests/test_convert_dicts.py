@@ -260,3 +260,30 @@ def test_nested_tensors_are_lists_of_tensors(tmp_path: Path) -> None:
             assert [record["value"].tolist() for record in store] == [[1, 2], [3]]
         with pytest.raises(apldata.SourceError, match="row 0: a nested tensor, of which there is no array"):
             made([{"value": nested}], tmp_path / "db")
+
+
+def test_columns_that_a_library_pairs_by_labels(tmp_path: Path) -> None:
+    """They were paired by their places, whatever the labels of their rows."""
+    pd = pytest.importorskip("pandas")
+    x, y = pd.Series([1, 2], index=["a", "b"]), pd.Series([2, 1], index=["b", "a"])
+    for number, source in enumerate(({"x": x, "y": y}, {"train": {"n": [1, 2], "x": x, "y": y}})):
+        with pytest.raises(
+            InvalidError, match=r"columns x and y have different indexes.*pandas\.DataFrame.*reset_index"
+        ):
+            made(source, tmp_path / f"refused{number}")
+    assert len(made({"n": [1, 2], "x": x, "y": y}, tmp_path / "chosen", fields=["n", "y"])) == 2
+    for number, same in enumerate((pd.DataFrame({"x": x, "y": y}), {"x": x, "y": y.loc[x.index]})):
+        assert made(same, tmp_path / f"same{number}").to_numpy()["y"].tolist() == [1, 2]
+    placed = {"x": x.reset_index(drop=True), "y": pd.Series([2, 1], index=pd.Index([0, 1])), "n": (3, 4)}
+    assert made(placed, tmp_path / "placed").to_numpy()["y"].tolist() == [2, 1]
+
+
+def test_arrays_of_xarray_are_paired_by_their_coordinates(tmp_path: Path) -> None:
+    xr = pytest.importorskip("xarray")
+    x, y = (xr.DataArray([1, 2], dims="r", coords={"r": labels}) for labels in ([1, 2], [2, 1]))
+    with pytest.raises(
+        InvalidError, match=r"columns x and y have different indexes.*xarray\.Dataset.*drop_vars\('r'\)"
+    ):
+        made({"x": x, "y": y}, tmp_path / "a")
+    assert made(xr.Dataset({"x": x, "y": y}), tmp_path / "b").to_numpy()["y"].tolist() == [2, 1]
+    assert made({"x": x, "y": y.drop_vars("r")}, tmp_path / "c").to_numpy()["y"].tolist() == [1, 2]

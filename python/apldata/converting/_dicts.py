@@ -15,6 +15,7 @@ import numpy as np
 from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ._cells import cell, why_no_array
+from ._indexes import check_paired
 from ._rows import PIECE, row_error, together
 from ._told import Chunk, Column, Part, Told, Wishes
 
@@ -244,6 +245,7 @@ def open_columns(split: str, given: Mapping[str, Any], wishes: Wishes) -> Part:
     """A dict of columns, all of one length."""
     columns = {name: _readied(name, column) for name, column in given.items()}
     rows = _rows_of(columns)
+    check_paired({name: column for name, column in columns.items() if wishes.wants_of(name)})
     readers = _by_kind(columns, wishes)
 
     def read() -> Iterator[Chunk]:
