@@ -64,13 +64,27 @@ def test_a_column_is_a_list_of_values(tmp_path: Path) -> None:
     assert types_of(store) == {"value": "i64"} and store.to_numpy()["value"].tolist() == [1, 2, 3]
     store = made({"train": dataset["x"], "test": dataset["label"]}, tmp_path / "b")
     assert store.to_numpy("test")["value"].tolist() == [0, 1, 0]
-    assert types_of(made({"y": dataset["x"], "z": dataset["label"]}, tmp_path / "c")) == {
-        "y": "i64",
-        "z": "i64",
-    }
+    assert types_of(made({"y": dataset["x"], "z": dataset["x"]}, tmp_path / "c")) == {"y": "i64", "z": "i64"}
     words = datasets.Dataset.from_dict({"s": ["a", "b"], "l": [[1], [2]]})
     assert types_of(made(words["s"], tmp_path / "d")) == {"text": "utf8[-1]"}
     with pytest.raises(
         apldata.SourceError, match="row 0: a list of numbers or of lists, which may be one value"
     ):
         made(words["l"], tmp_path / "e")
+
+
+def test_columns_of_a_dict_keep_the_names_of_classes(tmp_path: Path) -> None:
+    """They became numbers without names."""
+    dataset = labelled()
+    store = made({"x": dataset["x"], "y": dataset["label"]}, tmp_path / "a")
+    assert store.schema["y"].classes == ("cat", "dog") and types_of(store) == {"x": "i64", "y": "u8"}
+    nested = datasets.Dataset.from_dict({"s": [{"label": one} for one in (0, 1, -1)]})
+    features = datasets.Features({"s": {"label": datasets.ClassLabel(names=["cat", "dog"])}})
+    store = made({"y": nested.cast(features)["s"]["label"]}, tmp_path / "b", missing="skip")
+    assert store.classes == ("cat", "dog") and store.to_numpy()["y"].tolist() == [0, 1]
+    changed = dataset.with_transform(lambda batch: {"label": [one + 7 for one in batch["label"]]})
+    assert made({"y": changed["label"]}, tmp_path / "c").to_numpy()["y"].tolist() == [7, 8, 7]
+    tags = datasets.Dataset.from_dict({"tags": [[0, 1], [1]]})
+    tags = tags.cast_column("tags", datasets.List(datasets.ClassLabel(names=["p", "q"])))
+    with pytest.warns(apldata.IngestWarning, match="column z: a field of lists keeps the numbers of classes"):
+        apldata.convert({"z": tags["tags"]}, tmp_path / "d")

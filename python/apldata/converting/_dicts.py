@@ -153,10 +153,14 @@ class _Columns(Protocol):
 class _Plain:
     """Lists, arrays and tensors."""
 
-    told: Mapping[str, Told] = {}
-
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._columns = columns
+        self.told: dict[str, Told] = {}
+        for name, column in columns.items():
+            if is_of(column, "datasets"):
+                from ._huggingface import told_of_column
+
+                self.told |= told_of_column(name, column)
 
     def rows(self, name: str, first: int, count: int) -> Chunk:
         column, last = self._columns[name], min(first + count, len(self._columns[name]))

@@ -61,6 +61,20 @@ def _told(dataset: Any, wishes: Wishes) -> dict[str, Told]:
     return told
 
 
+def told_of_column(name: str, column: Any) -> dict[str, Told]:
+    """The names of classes of a column of a Dataset, by the name that it is to have; none if its values are
+    made by a function of the caller's."""
+    import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    source, feature = column, getattr(column, "features", None)
+    while isinstance(getattr(source, "column_name", None), str) and hasattr(source, "source"):
+        source = source.source
+    if feature is None or getattr(source, "format", {}).get("type") == "custom":
+        return {}
+    told = told_of_features(datasets.Features({name: feature}).to_dict())
+    return {column: Told(classes=of.classes, inside=of.inside) for column, of in told.items()}
+
+
 def _modes(dataset: Any, wishes: Wishes) -> list[str]:
     """Of images that the library would turn into others when it decodes them."""
     modes = {name: getattr(feature, "mode", None) for name, feature in (dataset.features or {}).items()}
