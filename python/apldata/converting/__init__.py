@@ -255,8 +255,8 @@ def convert(
             pyarrow, a data frame of pandas or polars, or anything that exports Arrow streams; a ``Dataset``
             or ``IterableDataset`` of Hugging Face; a dict of columns of equal lengths, which may be arrays,
             lists and columns of pandas, polars or Arrow, or a structured array of NumPy; a dataset of torch,
-            or anything that has ``__getitem__`` and ``__len__``, or can be iterated over: a row is a dict, a
-            tuple or a single value. An ImageFolder
+            or anything that has ``__getitem__`` and ``__len__``, or can be iterated over: a row is a dict, an
+            object with named members, a tuple or a single value. An ImageFolder
             of torchvision without transforms gives its files as they are. Or a dict of such sources, paths
             among them, by the names of splits: "train" becomes the first split, which loaders read unless
             told otherwise, and the others follow in the order of the dict.

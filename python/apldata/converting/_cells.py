@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from typing import Any
@@ -14,6 +13,7 @@ from .._corners import by_corners
 from .._errors import InvalidTypeError
 from ..schema import listed
 from ._images import DecodedImage, File, file_of, of_pil
+from ._members import members_of, named_values
 
 _STRIDED = "torch.strided"
 
@@ -91,20 +91,23 @@ def cell(value: Any, own: bool = False) -> Any:
         return bytes(value)
     if isinstance(value, os.PathLike):
         return file_of(None, os.fsdecode(value))
-    if isinstance(value, dict) and value and value.keys() <= {"bytes", "path"}:
-        return _file_of(value)
     pil = sys.modules.get("PIL.Image")
     if pil is not None and isinstance(value, pil.Image):
         return of_pil(value)
     if isinstance(value, (list, tuple)):
         return [cell(one, own) for one in value]
-    return _kept(value) if own and isinstance(value, dict) else value
+    members = members_of(value)
+    if members is None:
+        return value
+    if members and members.keys() <= {"bytes", "path"}:
+        return _file_of(members)
+    return _kept(members) if own else members
 
 
 def _kept(value: Any) -> Any:
     """What a dict holds, for text of JSON to be made of later, in memory of its own."""
-    if isinstance(value, dict):
-        return {key: _kept(one) for key, one in value.items()}
+    if (members := members_of(value)) is not None:
+        return {key: _kept(one) for key, one in members.items()}
     if isinstance(value, (list, tuple)):
         return list(map(_kept, value))
     if isinstance(value, np.ndarray):
@@ -145,9 +148,9 @@ def flat(row: dict[Any, Any], whole: frozenset[str], before: str = "") -> dict[s
     count = len(row)
     for key, value in row.items():
         name = f"{before}{key}"
-        is_struct = isinstance(value, dict) and value and not value.keys() <= {"bytes", "path"}
-        if is_struct and name not in whole:
-            inside = flat(value, whole, f"{name}.")
+        members = members_of(value)
+        if members and not members.keys() <= {"bytes", "path"} and name not in whole:
+            inside = flat(members, whole, f"{name}.")
             count += len(inside) - 1
             found.update(inside)
         else:
@@ -170,7 +173,7 @@ def _is_number(value: Any) -> bool:
 
 def names_of(row: Any) -> list[str] | None:
     """The columns of a row without names, by its values; None: it has names of its own."""
-    if isinstance(row, dict) or hasattr(row, "_fields") or dataclasses.is_dataclass(row):
+    if named_values(row) is not None:
         return None
     if not isinstance(row, (tuple, list)):
         return [_first_name(cell(row))]
@@ -189,18 +192,13 @@ def names_of(row: Any) -> list[str] | None:
 
 def row_of(row: Any, names: list[str] | None, whole: frozenset[str]) -> dict[str, Any]:
     """A row by the names of its columns, and each value as a cell, of its own."""
-    if hasattr(row, "_asdict"):
-        row = row._asdict()
-    elif dataclasses.is_dataclass(row) and not isinstance(row, type):
-        row = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
-    if isinstance(row, dict):
-        return {name: cell(value, own=True) for name, value in flat(row, whole).items()}
+    if (found := named_values(row)) is not None:
+        return {name: cell(value, own=True) for name, value in flat(found, whole).items()}
     alone = type(row) is list and names is not None and len(names) == 1  # a value, rather than a tuple of one
     alone = alone and (len(row) != 1 or _is_number(row[0]))
     values = list(row) if isinstance(row, (tuple, list)) and not alone else [row]
     if names is None or len(values) != len(names):
         named = "the first has names" if names is None else f"{len(names)} are named, {listed(names, 6)}"
-        raise InvalidTypeError(
-            f"a row of {len(values)} values, where {named}: name each value, or give dicts to choose some"
-        )
+        helps = "name each value, fields=[...], or give dicts to choose some"
+        raise InvalidTypeError(f"a row of {len(values)} values, where {named}: {helps}")
     return {name: cell(value, own=True) for name, value in zip(names, values, strict=True)}

@@ -118,10 +118,15 @@ def check_names(wanted: Asked, columns: Iterable[str]) -> list[str]:
     return chosen
 
 
-def _refuse(column: str, name: str, what: str, rows: int) -> InvalidTypeError:
+def _refuse(column: str, name: str, what: str, rows: int, is_object: bool = False) -> InvalidTypeError:
+    """`is_object`: the values are the rows themselves, of a class of the caller's."""
     first = "its first row holds" if rows == 1 else f"its first {rows:,} rows hold"
     if what.startswith(UNEVEN):
         return InvalidTypeError(f"column {column}: {first} {what}, which no array holds: {uneven(name)}")
+    if is_object:
+        return InvalidTypeError(
+            f"{first} {what}, which is no record: give dicts, such as vars(row), or tuples of values"
+        )
     return InvalidTypeError(
         f"column {column}: {first} {what}, for which a store has no type: give one, "
         f'types={{{name!r}: ...}} ("json" makes text of anything), or choose other columns by fields=[...]'
@@ -184,7 +189,8 @@ class _Chooser:
         if told.inside:
             self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
-            raise _refuse(column, name, told.refused, len(values))
+            alone = len(self._first) == 1 and hasattr(values[0], "__dict__")
+            raise _refuse(column, name, told.refused, len(values), alone and column == "value")
         if told.time is None and not told.is_file:
             told = dataclasses.replace(told, time=unit_of(values))
         if told.time and given.dtype is None:

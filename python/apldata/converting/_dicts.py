@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import dataclasses
 import sys
 from collections import deque
 from collections.abc import Iterator, KeysView, Mapping, Sequence, Set, ValuesView
@@ -16,6 +15,7 @@ from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ._cells import cell, why_no_array
 from ._indexes import check_paired
+from ._members import is_cursor, named_values
 from ._rows import PIECE, row_error, together
 from ._told import Chunk, Column, Part, Told, Wishes
 
@@ -47,9 +47,7 @@ def _is_array(value: Any) -> bool:
 
 def _is_row(value: Any) -> bool:
     """Has it values of its own, rather than being one?"""
-    return isinstance(value, (tuple, Mapping)) or (
-        dataclasses.is_dataclass(value) and not isinstance(value, type)
-    )
+    return isinstance(value, (tuple, Mapping)) or named_values(value) is not None
 
 
 def _holds(value: Any, splits: bool) -> str:
@@ -61,6 +59,8 @@ def _holds(value: Any, splits: bool) -> str:
         return "values"
     if _is_pandas(value) or (table_for(value) is not None and not splits):
         return "values"
+    if is_cursor(value):
+        return "rows"
     if isinstance(value, (str, bytes)) or not isinstance(value, (*_PLAIN, *(() if splits else (Sequence,)))):
         return "more"
     elements: Any = value

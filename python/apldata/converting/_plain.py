@@ -14,6 +14,7 @@ import numpy as np
 from .._arguments import shown
 from ._cells import is_missing
 from ._images import File
+from ._members import members_of
 from ._times import is_time
 
 _AS_TEXT = (datetime.time, decimal.Decimal, uuid.UUID)
@@ -54,6 +55,8 @@ def _plain(value: Any) -> Any:
         return os.fsdecode(value)
     if isinstance(value, File) and value.data is None:
         return value.name
+    if (members := members_of(value)) is not None:
+        return _checked(members)
     raise TypeError(f"it has no {type(value).__name__}")
 
 

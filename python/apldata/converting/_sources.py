@@ -25,6 +25,7 @@ from ._dicts import (
     table_of,
 )
 from ._files import are_files, open_files, open_split
+from ._members import names_of_cursor
 from ._rows import Rows, chunks, numbered
 from ._told import Chunk, Part, Source, Told, Wishes, train_first
 from ._workers import Workers
@@ -276,7 +277,8 @@ class Opener:
                 "workers need a dataset with __getitem__ and __len__; this one can only be iterated over"
             )
         told = _class_names(source, self._wishes)
-        return "rows", _iterable(split, source, self._rows(lambda row: row), told)
+        named = Rows(lambda row: row, names_of_cursor(source) or self._names, self._wishes.whole)
+        return "rows", _iterable(split, source, named, told)
 
     def _rows(self, get: Callable[[int], Any]) -> Rows:
         return Rows(get, self._names, self._wishes.whole)
