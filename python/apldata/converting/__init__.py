@@ -17,6 +17,7 @@ from .._warning import warn
 from .._writer import Writer
 from ..ingesting import IngestSummary, IngestWarning
 from ..schema import listed
+from ._alike import of_splits
 from ._appending import Appender, Rules
 from ._choosing import Asked, Classes, Fields, Types, are_lists, asked, check_names, choose, not_of_lists
 from ._classes import OneNaming, one_naming
@@ -147,7 +148,8 @@ class _Conversion:
             raise InvalidError("there are no rows")
         at, chunks, first = begun
         naming = self._naming(self._parts[at])
-        makers = self._makers(self._parts[at], naming.told, first, pool)
+        told = of_splits(naming.told, (part.told for part in self._parts))
+        makers = self._makers(self._parts[at], told, first, pool)
         fields = [maker.field for maker in makers] + [field for maker in makers for field in maker.beside]
         with Writer(db, fields, source=self._source.format, progress=self._checking, **options) as writer:
             columns = None if self._wanted.fields is not None else first[0]

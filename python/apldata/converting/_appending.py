@@ -174,7 +174,9 @@ class Appender:
 
     def _made(self, maker: Maker, split: str, chunk: Chunk, first: int, wrong: Wrongs) -> Values:
         if maker.column not in chunk:
-            raise InvalidError(f"row {first:,}: there is no column {maker.column!r}")
+            raise InvalidError(
+                f"row {first:,}: there is no column {maker.column!r}: fields=[...] without it leaves it out"
+            )
         column, name = chunk[maker.column], maker.field.name
         if (renumbering := self._renumber[split].get(maker.column)) is not None:
             column = renumbering.apply(column, first)

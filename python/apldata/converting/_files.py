@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._arguments import brief
-from .._errors import InvalidError, NotFoundError, SourceError, UnsupportedError
+from .._errors import InvalidError, NotFoundError, SourceError, UnsupportedError, prefixed
 from ..schema import listed
+from ._alike import of_files
 from ._classes import OneNaming, Renumbering, one_naming
 from ._exports import split_up
-from ._features import split_column, told_of_fields, told_of_metadata
+from ._features import split_column
 from ._names import by_split, left_in, tables_in
 from ._partitions import Partitions
-from ._told import Chunk, Part, Source, Wishes, rows_of, train_first
+from ._told import Chunk, Part, Source, Told, Wishes, rows_of, train_first
 
 _INSTALL = "Parquet and Arrow files are read by the package pyarrow: pip install pyarrow"
-_LEAVES_OUT = "fields=[...] without it leaves it out"
 
 
 def kind_of(path: Path) -> str | None:
@@ -117,24 +117,19 @@ def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
 
 def _read(
     files: list[Path],
-    schema: Any,
     wishes: Wishes,
-    naming: OneNaming | None = None,
-    partitions: Partitions | None = None,
+    naming: OneNaming,
+    partitions: Partitions,
 ) -> Iterator[Chunk]:
-    from .._errors import prefixed
     from ._tables import chunks
 
     for path in files:
         with prefixed(f"{path.name}: " if len(files) > 1 else ""):
-            file, own = _opened(path)
-            if not own.equals(schema) and (difference := _difference(own, schema, wishes)):
-                raise SourceError(difference)
-            batches = _batches(file, wishes)
-            if partitions is not None:
-                batches = (partitions.beside(batch, path, wishes) for batch in batches)
-            read = chunks(batches, wishes)
-            renumber = naming.renumber[str(path)] if naming else {}
+            file, _ = _opened(path)
+            read = chunks(
+                (partitions.beside(batch, path, wishes) for batch in _batches(file, wishes)), wishes
+            )
+            renumber = naming.renumber[str(path)]
             yield from _renumbered(read, renumber) if renumber else read
 
 
@@ -147,50 +142,58 @@ def _renumbered(chunks: Iterator[Chunk], renumber: Mapping[str, Renumbering]) ->
         yield chunk | more
 
 
-def _difference(own: Any, first: Any, wishes: Wishes) -> str | None:
-    """How the wanted columns of a file differ from those of the first; their order makes no difference."""
-    for field in filter(lambda field: wishes.wants_of(field.name), first):
-        if field.name not in own.names:
-            return f"has no column {field.name}, as the first file does: {_LEAVES_OUT}"
-        if not own.field(field.name).type.equals(field.type):
-            return f"column {field.name} is {own.field(field.name).type}, and {field.type} in the first file"
-    more = [name for name in own.names if name not in first.names and wishes.wants_of(name)]
-    return f"has a column {more[0]}, which the first file has not: {_LEAVES_OUT}" if more else None
+class _Seen(NamedTuple):
+    """What a file says before its rows are read: its schema, and how many rows it has; 0: not known."""
+
+    schema: Any
+    rows: int
 
 
-def _part(split: str, files: list[Path], wishes: Wishes, partitions: Partitions) -> Part:
+def _all_seen(files: Iterable[Path]) -> dict[Path, _Seen]:
+    """Of each file; those with one schema share it."""
+    found: dict[Path, _Seen] = {}
+    last: Any = None
+    for path in files:
+        file, schema = _opened(path)
+        last = last if last is not None and last.equals(schema, check_metadata=True) else schema
+        found[path] = _Seen(last, file.metadata.num_rows if hasattr(file, "iter_batches") else 0)
+    return found
+
+
+def _part(split: str, files: Mapping[Path, _Seen], wishes: Wishes, partitions: Partitions) -> Part:
     from ._tables import told_of_schema, wishes_of
 
-    first, schema = _opened(files[0])
-    wishes = wishes_of(schema, wishes)
-    told = {str(files[0]): told_of_schema(schema, wishes)}
-    rows = 0
-    for path in files:
-        file, own = (first, schema) if path == files[0] else _opened(path)
-        rows += file.metadata.num_rows if hasattr(file, "metadata") and hasattr(file, "iter_batches") else 0
-        same = own.metadata == schema.metadata
-        told[str(path)] = (
-            told[str(files[0])] if same else told_of_metadata(own.metadata) | told_of_fields(own)
-        )
-    naming = one_naming(told, str(files[0]), wishes)
+    first, *_ = files.values()
+    wishes = wishes_of(first.schema, wishes)
+    told: dict[str, dict[str, Told]] = {}
+    last: Any = None
+    for path, one in files.items():
+        if one.schema is not last:
+            with prefixed(f"{path}: "):
+                last, of_schema = one.schema, told_of_schema(one.schema, wishes)
+        told[str(path)] = of_schema
+    paths = list(files)
+    naming = one_naming(told, str(paths[0]), wishes)
+    told[str(paths[0])] = naming.told
+    types = of_files(told, {str(path): one.schema for path, one in files.items()}, wishes)
     return Part(
         split,
-        lambda: _read(files, schema, wishes, naming, partitions),
-        naming.told | partitions.told(wishes),
-        rows or None,
+        lambda: _read(paths, wishes, naming, partitions),
+        types | partitions.told(wishes),
+        sum(one.rows for one in files.values()) or None,
         outside=False,
         notes=naming.notes,
     )
 
 
-def _of_one_export(files: list[Path]) -> Any:
+def _of_one_export(files: Mapping[Path, _Seen]) -> Any:
     """The schema of one file, or of several with an exported store's column of splits; None: of others."""
-    schema = _opened(files[0])[1]
-    if len(files) > 1:
-        column = split_column(schema)
-        if column is None or any(split_column(_opened(file)[1]) != column for file in files[1:]):
+    schemas = [one.schema for one in files.values()]
+    if len(schemas) > 1:
+        column = split_column(schemas[0])
+        if column is None or any(split_column(schema) != column for schema in schemas[1:]):
             return None
-    return schema
+    return schemas[0]
 
 
 def are_files(source: Any) -> bool:
@@ -228,13 +231,17 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
         return _saved(paths[0], wishes)
     files = _listed(paths)
     roots = {file: next((root for root in paths if file.is_relative_to(root)), file) for file in files}
-    partitions = Partitions(roots, _opened(files[0])[1].names)
+    seen = _all_seen(files)
+    partitions = Partitions(roots, seen[files[0]].schema.names)
     groups, notes = ({split: files}, []) if split else by_split(roots, partitions)
-    if split is None and (schema := _of_one_export(files)) is not None:
+    if split is None and (schema := _of_one_export(seen)) is not None:
         unnamed = next(iter(groups)) if len(groups) == 1 else "train"
-        parts = split_up(lambda more: _part(unnamed, files, more, partitions), schema, wishes, name)
+        parts = split_up(lambda more: _part(unnamed, seen, more, partitions), schema, wishes, name)
     else:
-        parts = [_part(one, some, wishes, partitions) for one, some in groups.items()]
+        parts = [
+            _part(one, {file: seen[file] for file in some}, wishes, partitions)
+            for one, some in groups.items()
+        ]
         parts[0].notes = [*notes, *parts[0].notes]
     for folder in filter(Path.is_dir, paths):
         parts[0].notes = [*parts[0].notes, *left_in(folder)]
