@@ -220,6 +220,26 @@ Test(format_tokens, pairs)
     check_tokens(IX_STORE("x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
 }
 
+/* They vanished without a word. */
+Test(format_tokens, empty_documents_are_told)
+{
+    struct buffer b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 2, 3, 4}, 4);
+    ix_put("x.idx", b.data, b.size);
+    put_le("x.bin", some, 10, 2, 0);
+    is_said_of(IX_STORE("x.idx"), ": 1 document without tokens left out\n");
+    buffer_free(&b);
+    b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 0, 2, 3, 3, 4, 4, 4}, 8);
+    ix_put("y.idx", b.data, b.size);
+    put_le("y.bin", some, 10, 2, 0);
+    is_said_of(IX_STORE("y.idx"), ": 5 documents without tokens left out\n");
+    is_said_of(IX_STORE("x.idx", "y.idx"),
+               "x.idx: 6 documents without tokens left out, of this and 1 more\n");
+    buffer_free(&b);
+    b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 1, 4}, 3);
+    ix_put_buffer("x.idx", &b);
+    is_said_of(IX_STORE("x.idx"), NULL);
+}
+
 /* Their documents are what the index says; a stream beside them can be cut. */
 Test(format_tokens, pairs_are_not_cut)
 {

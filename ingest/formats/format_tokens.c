@@ -99,6 +99,18 @@ static apl_status read_token_file(struct tokens *t, const struct token_file *f, 
     return read_documents(t, f, err);
 }
 
+static void tell_of_empty(const struct tokens *t)
+{
+    char text[120], more[40] = "";
+    if (t->empty_files == 0)
+        return;
+    if (t->empty_files > 1)
+        snprintf(more, sizeof more, ", of this and %zu more", t->empty_files - 1);
+    snprintf(text, sizeof text, "%s without tokens left out%s", number_of(t->empty, "document", "documents"),
+             more);
+    t->host->notice(t->host->user, t->files.count > 1 ? t->host->files[t->first_empty].path : "", text);
+}
+
 static apl_status read_tokens(void *state, apl_error *err)
 {
     struct tokens *t = state;
@@ -108,6 +120,7 @@ static apl_status read_tokens(void *state, apl_error *err)
         TRY(count_all_documents(t, err));
     for (size_t i = 0; i < t->files.count; i++)
         TRY(read_token_file(t, &t->files.file[i], err));
+    tell_of_empty(t);
     return t->records > 0 ? APL_OK : fail(err, APL_E_SOURCE, "%s: has no tokens", t->host->source);
 }
 

@@ -83,8 +83,7 @@ static apl_status next_document(struct token_index_reader *r, apl_error *err)
                         r->documents_read, next);
         r->documents_read++;
         r->document_end = next;
-        if (r->documents_read == 1)
-            continue;
+        r->empty += next == before && r->documents_read > 1;
     }
     return APL_OK;
 }
@@ -100,6 +99,7 @@ static apl_status end_documents(struct token_index_reader *r, apl_error *err)
             return fail(err, APL_E_SOURCE,
                         "document %" PRIu64 " begins with sequence %" PRIu64 ", which cannot be",
                         r->documents_read, next);
+        r->empty += r->documents_read > 0;
         r->documents_read++;
     }
     return APL_END;

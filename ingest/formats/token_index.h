@@ -35,7 +35,8 @@ struct token_index_reader {
     struct token_index index;
     struct cursor *lengths, *pointers, *documents;
     uint64_t sequence, document_end, at;
-    uint64_t documents_read;
+    uint64_t documents_read; /* of the numbers in their list */
+    uint64_t empty;          /* documents without sequences, so far */
 };
 
 /* Each cursor is at the first byte of the file. */
@@ -43,8 +44,7 @@ apl_status token_index_open(struct token_index_reader *r, uint64_t size, struct 
                             struct cursor *lengths, struct cursor *pointers, struct cursor *documents,
                             apl_error *err);
 
-/* The next sequence: its tokens, and whether its document ends with it. Documents without sequences are passed over. APL_END after the
- * last. */
+/* The next sequence: its tokens, and whether its document ends with it. Documents without sequences are counted. APL_END after the last. */
 apl_status token_index_next(struct token_index_reader *r, uint64_t *length, bool *ends, apl_error *err);
 
 #endif

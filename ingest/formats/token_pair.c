@@ -56,6 +56,7 @@ static apl_status read_sequences(struct tokens *t, const struct token_file *f,
         tokens += length;
         if (ends && tokens > 0)
             TRY(tokens_append(t, err));
+        index->empty += ends && tokens == 0;
         tokens = ends ? 0 : tokens;
     }
     if (status == APL_OK || (status == APL_END && t->counting)) /* what is left is not to be read */
@@ -68,6 +69,16 @@ static apl_status read_sequences(struct tokens *t, const struct token_file *f,
                ? APL_OK
                : fail(err, APL_E_SOURCE, "%s: has bytes behind the %" PRIu64 " tokens of its index",
                       t->host->files[f->file].path, number);
+}
+
+/* Once for each file: a part of a set counts its documents before it reads any. */
+static void count_empty(struct tokens *t, const struct token_file *f, uint64_t empty)
+{
+    if (empty == 0 || (t->host->part && !t->counting))
+        return;
+    if (t->empty_files++ == 0)
+        t->first_empty = f->index;
+    t->empty += empty;
 }
 
 /* Three parts of the index are read side by side. */
@@ -91,6 +102,7 @@ apl_status tokens_read_pair(struct tokens *t, const struct token_file *f, struct
     struct format_stream *streams[4];
     TRY(open_index(t, f, &reader, streams, err));
     TRY(read_sequences(t, f, &reader, data, err));
+    count_empty(t, f, reader.empty);
     for (unsigned i = 0; i < 4; i++) {
         if (t->host->part)
             t->host->drop_file(t->host->user, streams[i]);

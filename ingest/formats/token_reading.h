@@ -17,6 +17,9 @@ struct tokens {
     bool counting;        /* its documents, whose number is: */
     uint64_t documents;   /* none is appended */
     uint32_t members[64]; /* of each split */
+    uint64_t empty;       /* documents without tokens, in pairs, which are left out */
+    size_t empty_files;   /* that have such; */
+    size_t first_empty;   /* the first of them */
 };
 
 /* One token of the file as a number; negative ones are far beyond what fits. */
