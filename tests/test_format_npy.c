@@ -252,3 +252,30 @@ Test(format_npy, splits_of_an_export)
     cr_assert_str_eq(apl_store_split(s, 1)->name, "val-train");
     is_said_of(s, NULL);
 }
+
+/* Nor the fields, whose order and roles it has too. */
+Test(format_npy, fields_of_an_export)
+{
+    static const char list[] =
+        "{\"format\": \"apldata-arrays\", \"version\": 1, \"files\": ["
+        "{\"file\": \"b.npy\", \"split\": \"a\", \"field\": \"z\", \"role\": \"target\"},"
+        "{\"file\": \"a.npy\", \"split\": \"a\", \"field\": \"y\", \"role\": \"input\"},"
+        "{\"file\": \"c.npy\", \"split\": \"a\", \"field\": \"label\"},"
+        "{\"file\": \"d.npy\", \"split\": \"a\", \"field\": \"x\", \"role\": \"none\"},"
+        "{\"file\": \"e.npy\", \"split\": \"a\", \"field\": \"x\", \"role\": 1}]}";
+    static const char *const names[] = {"a.npy", "b.npy", "c.npy", "d.npy", "e.npy"};
+    static const apl_role roles[] = {APL_TARGET, APL_INPUT, APL_TARGET};
+    static const char *const fields[] = {"z", "y", "label"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        put_npy(names[i], "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", "ab", 2);
+    ix_put("splits.json", list, strlen(list));
+    apl_store *s = IX_STORE("c.npy", "a.npy", "b.npy");
+    for (unsigned i = 0; i < 3; i++) {
+        cr_assert_str_eq(apl_store_field(s, i)->name, fields[i]);
+        cr_assert_eq(apl_store_field(s, i)->role, roles[i]);
+    }
+    apl_store_close(s);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    IX_REFUSED(APL_E_SOURCE, "d.npy: the splits.json beside it names no split, no field or no role", "d.npy");
+    IX_REFUSED(APL_E_SOURCE, "e.npy: the splits.json beside it names no split, no field or no role", "e.npy");
+}

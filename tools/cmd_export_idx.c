@@ -1,6 +1,6 @@
 /*
  * The files of MNIST: for every split and field one of the IDX format, with big-endian numbers. They are called as MNIST's are, such as
- * train-images-idx3-ubyte and t10k-labels-idx1-ubyte. Where these names do not tell the splits, splits.json does.
+ * train-images-idx3-ubyte and t10k-labels-idx1-ubyte. Where such names do not tell splits and fields, splits.json does.
  */
 #include "cmd_export_splits.h"
 
@@ -94,7 +94,9 @@ static int write_file(struct idx *idx, const apl_split *split)
                                              : f->name,
              1 + f->ndim, type_of(f->dtype)->name);
     idx->file = outset_add(&idx->x->out, name);
-    export_list_add(&idx->list, name, split->name, f->name);
+    export_list_add(&idx->list, name, split->name, f,
+                    (strcmp(f->name, "image") == 0 && f->role == APL_INPUT) ||
+                        (strcmp(f->name, "label") == 0 && f->role == APL_TARGET));
     int status = idx->file < 0 ? EXIT_FAILURE : write_header(idx, f, split->count);
     if (!status)
         status = export_each(idx->x, split->first, split->count, &idx->field, 1, write_values, idx);

@@ -1,4 +1,4 @@
-/* A NumPy array for every split and field: SPLIT_FIELD.npy; and splits.json, where these names do not tell the splits. */
+/* A NumPy array for every split and field: SPLIT_FIELD.npy; and splits.json, where these names do not tell splits and fields. */
 #include "cmd_export_splits.h"
 
 #include "args.h"
@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#define LONGEST_TOLD 28 /* bytes of a name that has at most 14 words */
 
 struct array {
     struct export *x;
@@ -127,6 +130,19 @@ static int write_text_array(struct array *a)
     return status;
 }
 
+/* Does ingest make this field of an array of its name? It knows words between single '_', and these names of targets. */
+static bool name_tells(const apl_field *f)
+{
+    static const char *const targets[] = {"label", "labels", "target", "targets", "class", "classes", "y"};
+    const char *name = f->name;
+    size_t length = strlen(name);
+    bool is_target = false;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        is_target |= strcasecmp(name, targets[i]) == 0;
+    return f->role == (is_target ? APL_TARGET : APL_INPUT) && !strpbrk(name, "-.") && !strstr(name, "__") &&
+           name[0] != '_' && name[length - 1] != '_' && length < LONGEST_TOLD;
+}
+
 static int write_array(struct export *x, struct export_list *list, const apl_split *split, unsigned field)
 {
     const apl_field *f = apl_store_field(x->store, field);
@@ -140,7 +156,7 @@ static int write_array(struct export *x, struct export_list *list, const apl_spl
     a.file = outset_add(&x->out, name);
     if (a.file < 0)
         return EXIT_FAILURE;
-    export_list_add(list, name, split->name, f->name);
+    export_list_add(list, name, split->name, f, name_tells(f));
     if (f->dtype == APL_UTF8)
         return write_text_array(&a);
     int status = write_header(&a, npy_type(f->dtype), f->ndim, f->shape);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "array_splits.h"
 
+#include "declared.h"
 #include "jsontext.h"
 
 #include <errno.h>
@@ -90,26 +91,35 @@ static uint32_t rank_of(const json_t *files, size_t at, const char *split)
     return rank;
 }
 
+/* What an entry of the list says of its file. The role may be left to the field's name. */
+static bool take_listed(const json_t *files, size_t i, struct array *array)
+{
+    const json_t *is = json_array_get(files, i), *role = json_object_get(is, "role");
+    const char *split = json_string_value(json_object_get(is, "split"));
+    const char *field = json_string_value(json_object_get(is, "field"));
+    if (!split || !*split || strlen(split) > APL_MAX_NAME || !field || !*field ||
+        strlen(field) > APL_MAX_NAME || (role && !declared_role(json_string_value(role), &array->role)))
+        return false;
+    array->split = split;
+    array->split_rank = rank_of(files, i, split);
+    array->order = i;
+    snprintf(array->field, sizeof array->field, "%s", field);
+    return true;
+}
+
 apl_status array_splits_name(const struct array_splits *s, const struct format_file *file,
                              struct array *array, bool *named, apl_error *err)
 {
     const json_t *files = s->json ? json_object_get(s->json, "files") : NULL;
     *named = s->json != NULL;
     for (size_t i = 0; i < json_array_size(files); i++) {
-        const json_t *is = json_array_get(files, i);
-        const char *name = json_string_value(json_object_get(is, "file"));
-        const char *split = json_string_value(json_object_get(is, "split"));
-        const char *field = json_string_value(json_object_get(is, "field"));
-        if (!name || strcmp(name, file->name) != 0)
-            continue;
-        if (!split || !*split || strlen(split) > APL_MAX_NAME || !field || !*field ||
-            strlen(field) > APL_MAX_NAME)
-            return fail(err, APL_E_SOURCE, "%s: the " LIST_NAME " beside it names no split or no field of it",
-                        file->path);
-        array->split = split;
-        array->split_rank = rank_of(files, i, split);
-        snprintf(array->field, sizeof array->field, "%s", field);
-        return APL_OK;
+        const char *name = json_string_value(json_object_get(json_array_get(files, i), "file"));
+        if (name && strcmp(name, file->name) == 0)
+            return take_listed(files, i, array)
+                       ? APL_OK
+                       : fail(err, APL_E_SOURCE,
+                              "%s: the " LIST_NAME " beside it names no split, no field or no role of it",
+                              file->path);
     }
     return *named ? fail(err, APL_E_SOURCE, "%s: is not in the " LIST_NAME " beside it", file->path) : APL_OK;
 }

@@ -1,4 +1,4 @@
-/* Exported arrays whose file names do not tell the splits: the splits.json beside them says what each is. */
+/* Exported arrays whose file names do not tell splits and fields: the splits.json beside them says what each is. */
 #ifndef ARRAY_SPLITS_H
 #define ARRAY_SPLITS_H
 
@@ -12,7 +12,7 @@ struct array_splits {
 apl_status array_splits_find(struct array_splits *s, const struct format_host *host, apl_error *err);
 void array_splits_free(struct array_splits *s);
 
-/* Gives the array of that file its field and split. *named false: names of files must tell them. */
+/* Gives the array of that file its field, in its order and role, and its split. *named false: names of files must tell them. */
 apl_status array_splits_name(const struct array_splits *s, const struct format_file *file,
                              struct array *array, bool *named, apl_error *err);
 

@@ -101,7 +101,10 @@ apl_status arrays_add(struct arrays *a, const struct array *array, apl_error *er
         a->all = all;
         a->room = room;
     }
-    a->all[a->count++] = *array;
+    size_t at = a->count++;
+    for (; at > 0 && a->all[at - 1].order > array->order; at--)
+        a->all[at] = a->all[at - 1];
+    a->all[at] = *array;
     return APL_OK;
 }
 
@@ -162,7 +165,7 @@ static apl_status add_array_field(struct arrays *a, struct array_rows *c, apl_er
 {
     const apl_ingest_options *options = a->host->options;
     const struct array *array = c->array;
-    apl_role role = is_label_name(array->field) ? APL_TARGET : APL_INPUT;
+    apl_role role = (int)array->role ? array->role : is_label_name(array->field) ? APL_TARGET : APL_INPUT;
     if (!c->as_class)
         return apl_writer_add_field(a->writer, array->field, array->dtype, role, array->ndim, array->shape,
                                     err);

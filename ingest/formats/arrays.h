@@ -12,6 +12,8 @@ struct array {
     char field[APL_MAX_NAME + 1];
     const char *split;
     uint32_t split_rank;
+    size_t order;     /* fields come in this order; of the same, in that in which they are added */
+    apl_role role;    /* 0: its name tells */
     const char *path; /* for messages, safe to print */
     apl_dtype dtype;
     bool swap;     /* its elements are big-endian */

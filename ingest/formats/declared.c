@@ -32,7 +32,7 @@ static bool take_dtype(const char *name, apl_dtype *dtype)
     return false;
 }
 
-static bool take_role(const char *name, apl_role *role)
+bool declared_role(const char *name, apl_role *role)
 {
     static const char *const names[] = {[APL_INPUT] = "input", [APL_TARGET] = "target", [APL_NAME] = "name"};
     for (unsigned r = 0; name && r < sizeof names / sizeof *names; r++) {
@@ -86,7 +86,7 @@ static apl_status take_declared(const json_t *object, const char *how, size_t i,
         return bad_field(i, how, err);
     if (!take_dtype(json_string_value(json_object_get(object, "dtype")), &f->dtype))
         return bad_field(i, "dtype", err);
-    if (!take_role(json_string_value(json_object_get(object, "role")), &f->role))
+    if (!declared_role(json_string_value(json_object_get(object, "role")), &f->role))
         return bad_field(i, "role", err);
     if (!take_dims(json_object_get(object, "shape"), f))
         return bad_field(i, "shape", err);

@@ -40,6 +40,9 @@ struct declared {
 apl_status declared_read(const void *text, size_t size, const char *how, struct declared *d, apl_error *err);
 void declared_free(struct declared *d);
 
+/* The role called so; false: none is. */
+bool declared_role(const char *name, apl_role *role);
+
 /* Are their fields the same? */
 bool declared_same(const struct declared *a, const struct declared *b);
 

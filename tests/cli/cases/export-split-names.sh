@@ -31,6 +31,31 @@ for format in npy idx; do
     trip $format train test
 done
 
+# fields TABLE TYPE...: a store of a table becomes an export, and a store again
+fields()
+{
+    local format
+    printf "$1" >t.csv
+    shift
+    rm -rf one
+    aplingest -q "${@/#/--type=}" t.csv one
+    for format in npy idx; do
+        rm -rf out two
+        apldata export -q one out --format $format
+        ls -A out
+        run aplingest -q out two
+        [ "$(content one)" = "$(content two)" ] && echo "the same content"
+    done
+}
+
+echo "# fields whose files do not tell their names, roles or order"
+fields 'a,b\n1,2\n3,4\n' a=i32 b=i32
+fields 'b,a\n1.5,2\n2.5,3\n' b=f32 a=i32
+fields 'y,x-z\n1,2\n3,4\n' y=u8 x-z=f64
+fields 'label,image\n1,"[2,3]"\n3,"[4,5]"\n' label=u8 'image=u8[2]'
+echo "# those whose files do"
+fields 'image,label\n"[2,3]",1\n"[4,5]",0\n' 'image=u8[2]' label=u8
+
 echo "# one file, with its list"
 trip npy train holdout >log
 gzip out/*.npy
