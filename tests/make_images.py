@@ -108,6 +108,7 @@ def make_tiff():
     save("fax.tif", image.convert("1"), "L", compression="group4")
     save("palette.tif", image.quantize(50), "RGB")
     save("rgba.tif", Image.fromarray(draw(4)))
+    make_multiplied()
     save("pages.tif", image, save_all=True, append_images=[image.transpose(Image.Transpose.ROTATE_90)])
     save("grey16.tif", Image.fromarray(draw(1, 16)[:, :, 0]))
     ink = image.convert("CMYK")
@@ -117,6 +118,23 @@ def make_tiff():
     add("cmyk.tif", out.getvalue(), (np.stack([c * k, m * k, y * k], -1) // 255).astype("u1"), 1)
     big = np.tile(rgb, (4, 2, 1))[:40, :35]
     add("tiles.tif", tiled(big), big)
+
+
+def make_multiplied():
+    """Colours that are multiplied by alpha (ExtraSamples 1)."""
+    out, straight, multiplied = (
+        io.BytesIO(),
+        struct.pack("<HHIHH", 338, 3, 1, 2, 0),
+        struct.pack("<HHIHH", 338, 3, 1, 1, 0),
+    )
+    pixels = draw(4)
+    pixels[..., 3].flat[:5] = 0, 1, 128, 254, 255
+    pixels[..., :3] = (pixels[..., :3].astype(int) * pixels[..., 3:] + 127) // 255
+    Image.fromarray(pixels).save(out, "tiff")
+    data = out.getvalue()
+    assert data.count(straight) == 1
+    data = data.replace(straight, multiplied)
+    add("multiplied.tif", data, Image.open(io.BytesIO(data)))
 
 
 def tiled(pixels, side=16):

@@ -18,6 +18,7 @@ struct tiff_file {
     uint16_t depth, samples, photometric, planar, format, extra;
     bool plain;            /* samples are taken as they are; else libtiff makes colours of them */
     bool numbers;          /* one sample of `depth` bits a pixel, which is a number */
+    bool multiplied;       /* colours have been multiplied by alpha, and so are stored darker than they are */
     char text[160];        /* what libtiff has had to say */
     bool complained, full; /* it has; memory has run out */
 };
@@ -140,6 +141,7 @@ static apl_status take_tiff_form(struct tiff_file *t, struct image_info *info, a
     if (!t->plain && (t->depth > 8 || (t->extra > 0 && t->photometric != PHOTOMETRIC_SEPARATED)))
         return unsupported_tiff(t, err);
     info->channels = t->plain ? t->samples : grey ? 1 : 3;
+    t->multiplied = t->multiplied && t->plain && t->samples == (grey ? 2 : 4);
     info->bits = t->plain && t->depth == 16 ? 16 : 8;
     info->palette = t->photometric == PHOTOMETRIC_PALETTE;
     info->scaled = grey && t->depth < 8;
@@ -161,6 +163,7 @@ static apl_status take_tiff_header(struct tiff_file *t, struct image_info *info,
     TIFFGetFieldDefaulted(t->tiff, TIFFTAG_PLANARCONFIG, &t->planar);
     TIFFGetFieldDefaulted(t->tiff, TIFFTAG_SAMPLEFORMAT, &t->format);
     TIFFGetFieldDefaulted(t->tiff, TIFFTAG_EXTRASAMPLES, &t->extra, &extras);
+    t->multiplied = t->extra > 0 && extras[0] == EXTRASAMPLE_ASSOCALPHA;
     TIFFGetFieldDefaulted(t->tiff, TIFFTAG_ORIENTATION, &orientation);
     info->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
     info->profile = TIFFGetField(t->tiff, TIFFTAG_ICCPROFILE, &length, &profile) == 1;
@@ -177,6 +180,31 @@ static void invert(const struct tiff_file *t, struct raster *s)
     size_t n = (size_t)s->height * s->width * (s->bits / 8);
     for (size_t i = 0; t->photometric == PHOTOMETRIC_MINISWHITE && !t->numbers && i < n; i++)
         s->data[i] ^= UINT8_MAX;
+}
+
+static unsigned sample_at(const struct raster *s, size_t i)
+{
+    return s->bits == 16 ? ((const uint16_t *)(const void *)s->data)[i] : s->data[i];
+}
+
+static void set_sample(struct raster *s, size_t i, unsigned value)
+{
+    if (s->bits == 16)
+        ((uint16_t *)(void *)s->data)[i] = (uint16_t)value;
+    else
+        s->data[i] = (uint8_t)value;
+}
+
+/* Makes colours what they were before they were multiplied by alpha, as Pillow does; where alpha is 0, they are 0. */
+static void divide_by_alpha(struct raster *s)
+{
+    size_t plane = (size_t)s->height * s->width, colours = (s->channels - 1) * plane;
+    unsigned most = s->bits == 16 ? UINT16_MAX : UINT8_MAX;
+    for (size_t i = 0; i < colours; i++) {
+        unsigned alpha = sample_at(s, colours + i % plane);
+        unsigned colour = alpha ? most * sample_at(s, i) / alpha : 0;
+        set_sample(s, i, colour < most ? colour : most);
+    }
 }
 
 static apl_status read_tiff_rows(struct tiff_file *t, struct raster *s, apl_error *err)
@@ -284,6 +312,8 @@ static apl_status read_tiff(struct tiff_file *t, struct image_info *info, struct
         return read_colours(t, samples, err);
     TRY(TIFFIsTiled(t->tiff) ? read_tiles(t, samples, err) : read_tiff_rows(t, samples, err));
     invert(t, samples);
+    if (t->multiplied)
+        divide_by_alpha(samples);
     return APL_OK;
 }
 
