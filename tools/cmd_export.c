@@ -27,7 +27,7 @@ static const struct format {
     {"npy", export_npy, TAKES_FIELD | TAKES_MANY},
     {"raw", export_raw, TAKES_FIELD | TAKES_MANY},
     {"tfrecord", export_tfrecord, TAKES_FIELD | TAKES_MANY},
-    {"webdataset", export_webdataset, TAKES_FIELD | TAKES_MANY | TAKES_SHARDS},
+    {"webdataset", export_webdataset, TAKES_FIELD | TAKES_MANY | TAKES_NAMES | TAKES_SHARDS},
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -166,7 +166,8 @@ static const struct option_row rows[] = {
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
     {0, "label", "FIELD", "folder: the field whose classes become folders (default: label)", OPTION_CALL, 0,
      take_label},
-    {0, "names", "WHICH", "folder: path, or id to number the files (default: path)", OPTION_CALL, 0,
+    {0, "names", "WHICH", "folder: path, or id to number the files (default: path);\n"
+     "webdataset: id to number the records, also where they have keys", OPTION_CALL, 0,
      take_names},
     {0, "shard-size", "SIZE", "webdataset: bytes in an archive, such as 500M (default: 1G)", OPTION_CALL, 0,
      take_shard_size},

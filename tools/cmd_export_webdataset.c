@@ -6,6 +6,7 @@
 #include "cmd_export_splits.h"
 
 #include "args.h"
+#include "cmd_export_keys.h"
 #include "cmd_export_schema.h"
 #include "file_kind.h"
 #include "image.h"
@@ -41,9 +42,10 @@ struct tars {
     struct part parts[APL_MAX_FIELDS];
     unsigned fields[APL_MAX_FIELDS], count;
     struct shards shards;
-    uint32_t place;                     /* of the current split */
-    char *schema;                       /* its */
-    char key[KEY_LONG], last[KEY_LONG]; /* of the current record, and of the one before in the split */
+    int keys;           /* the number of the field that has the keys; -1: they are the ids */
+    uint32_t place;     /* of the current split */
+    char *schema;       /* its */
+    char key[KEY_LONG]; /* of the current record */
 };
 
 /* ------------------------------------------------------------------------------------------------ fields */
@@ -65,12 +67,12 @@ static bool is_usual(const char *field, enum form form, const char *ending)
     }
 }
 
-static enum form form_of(const apl_field *f)
+static enum form form_of(const struct tars *t, const apl_field *f)
 {
     if (f->media)
         return KEPT;
     if (f->dtype == APL_UTF8)
-        return strcmp(f->name, KEY_NAME) == 0 ? KEY : TEXT;
+        return strcmp(f->name, KEY_NAME) == 0 && !t->x->by_id ? KEY : TEXT;
     if (f->ndim == 0 && f->dtype >= APL_U8 && f->dtype <= APL_I64)
         return NUMBER;
     /* Images are ingested with their channels first: a PNG would not come back as an array that has them last. */
@@ -121,7 +123,9 @@ static void describe_part(struct tars *t, unsigned i)
     struct part *p = &t->parts[i];
     p->number = t->fields[i];
     p->field = apl_store_field(t->x->store, p->number);
-    p->form = form_of(p->field);
+    p->form = form_of(t, p->field);
+    if (p->form == KEY)
+        t->keys = (int)p->number;
     choose_ending(t, i, p->form == KEPT ? file_ending(p->field->media) : endings[p->form]);
 }
 
@@ -291,7 +295,6 @@ static bool is_key(const char *key, size_t length)
 
 static int take_key(struct tars *t, const struct part *p, uint64_t id)
 {
-    snprintf(t->last, sizeof t->last, "%s", t->key);
     if (!p) {
         snprintf(t->key, sizeof t->key, "%09llu", (unsigned long long)id);
         return 0;
@@ -299,10 +302,10 @@ static int take_key(struct tars *t, const struct part *p, uint64_t id)
     size_t length = p->bytes.size < KEY_LONG ? p->bytes.size : KEY_LONG - 1;
     memcpy(t->key, p->bytes.data, length);
     t->key[length] = 0;
-    if (!is_key(t->key, p->bytes.size) || strcmp(t->key, t->last) == 0)
-        return failed("%s: record %llu: '%s' cannot be its key%s", shown_db(t->x->path),
-                      (unsigned long long)id, shown(t->key),
-                      strcmp(t->key, t->last) == 0 ? ": the record before has it too" : "");
+    if (!is_key(t->key, p->bytes.size))
+        return failed("%s: record %llu: '%s' cannot be its key: --names id numbers the records, and keeps "
+                      "their keys as a field",
+                      shown_db(t->x->path), (unsigned long long)id, shown(t->key));
     return 0;
 }
 
@@ -346,8 +349,9 @@ static int write_split(struct tars *t, const apl_split *split)
 {
     t->shards.split = split->name;
     t->shards.number = 0;
-    *t->key = 0;
     int status = export_check_split(t->x, split);
+    if (!status && t->keys >= 0)
+        status = export_check_keys(t->x, split, (unsigned)t->keys);
     if (!status)
         status = make_schema(t, split->count == 0);
     if (!status && split->count == 0)
@@ -357,20 +361,29 @@ static int write_split(struct tars *t, const apl_split *split)
     return status ? status : end_tar(t);
 }
 
+static int describe_fields(struct tars *t)
+{
+    int status = export_fields(t->x, false, t->fields, &t->count);
+    for (unsigned i = 0; i < t->count && !status; i++)
+        describe_part(t, i);
+    if (!status && t->count == (t->keys >= 0))
+        return failed("%s: there is nothing to write but keys", shown_db(t->x->path));
+    return status;
+}
+
 int export_webdataset(struct export *x)
 {
     struct tars *t = calloc(1, sizeof *t);
     if (!t)
         return failed("out of memory");
     t->x = x;
+    t->keys = -1;
     t->shards = (struct shards){.out = &x->out,
                                 .ending = "tar",
                                 .most_bytes = x->shard_bytes,
                                 .most_records = x->shard_records,
                                 .file = -1};
-    int status = export_fields(x, false, t->fields, &t->count);
-    for (unsigned i = 0; i < t->count && !status; i++)
-        describe_part(t, i);
+    int status = describe_fields(t);
     for (; t->place < x->info->splits && !status; t->place++)
         status = write_split(t, apl_store_split(x->store, t->place));
     free(t->schema);

@@ -8,7 +8,7 @@
 static bool kind_of_declared(const struct declared_field *d, enum wds_kind *kind)
 {
     const char *ending = wds_ending_kind(d->ending);
-    *kind = strcmp(d->name, WDS_KEY_NAME) == 0 && d->dtype == APL_UTF8 ? WDS_KEY
+    *kind = strcmp(d->ending, WDS_KEY_NAME) == 0 && d->dtype == APL_UTF8 ? WDS_KEY
             : d->media && strcmp(d->media, "image/jpeg") == 0          ? WDS_IMAGE
             : d->media                                                 ? WDS_BYTES
             : d->dtype == APL_UTF8                                     ? WDS_TEXT

@@ -27,7 +27,7 @@ echo "# misuse"
 run apldata export kept x --format webdataset --shard-size 0
 run apldata export kept x --format webdataset --shard-size 5P
 run apldata export kept x --format webdataset --shard-records 0
-run apldata export kept x --format webdataset --names id
+run apldata export kept x --format webdataset --label label
 run apldata export kept k --format webdataset
 run bash -c 'trap "" XFSZ; ulimit -f 64; exec "$0" "$@"' "$APLDATA" export kept full --format webdataset
 ls -A
