@@ -88,9 +88,12 @@ static apl_status gather_source(struct ingest *in, const char *source, apl_error
     apl_status status = expand_source(source, &files, err);
     if (status == APL_OK) /* a pattern may have found a single file */
         in->looked_for |= strcmp(files.paths[0], source) != 0 || source_is_directory(source);
-    for (size_t i = 0; status == APL_OK && i < files.count; i++)
-        status = source_is_directory(files.paths[i]) ? add_directory(in, files.paths[i], err)
-                                                     : expand_add(&in->given, files.paths[i], err);
+    for (size_t i = 0; status == APL_OK && i < files.count; i++) {
+        bool directory = source_is_directory(files.paths[i]);
+        in->host.whole |= directory;
+        status =
+            directory ? add_directory(in, files.paths[i], err) : expand_add(&in->given, files.paths[i], err);
+    }
     expanded_free(&files);
     return status;
 }

@@ -84,3 +84,61 @@ Test(webdataset_export, more_splits_than_there_may_be)
     }
     IX_REFUSED(APL_E_UNSUPPORTED, "has one more than 32 splits", "s");
 }
+
+/* A shard with one sample, and `place` saying where it stands. */
+static void put_placed_shard(const char *name, const char *place)
+{
+    char schema[65536];
+    snprintf(
+        schema, sizeof schema,
+        "{\"version\":1,\"split\":\"train\",\"place\":0,%s,\"fields\":[{\"name\":\"n\",\"ending\":\"n.cls\","
+        "\"dtype\":\"u8\",\"role\":\"input\",\"shape\":[]}]}",
+        place);
+    add("__apl__/schema.json", schema);
+    snprintf(schema, sizeof schema, "%s.n.cls", name);
+    add(schema, "1");
+    put_shard(name);
+}
+
+#define SHARD(number, records) \
+    "\"shard\":" #number ",\"first\":" #number ",\"export\":[{\"name\":\"train\",\"records\":" #records "}]"
+
+Test(webdataset_export, shards_of_an_export_are_counted)
+{
+    put_placed_shard("a", SHARD(0, 3));
+    put_placed_shard("b", SHARD(1, 3));
+    put_placed_shard("c", SHARD(2, 3));
+    apl_store_close(IX_STORE("b", "c", "a")); /* whatever they are called */
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    apl_store_close(IX_STORE("b"));
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    IX_REFUSED(APL_E_INCOMPLETE,
+               "c: of the shards before it some are missing, train-000001.tar first: of the 3", "a", "c");
+    IX_REFUSED(APL_E_INCOMPLETE, "b: it has been cut off, or", "a", "b");
+    put_placed_shard("b", "\"shard\":1,\"first\":2,\"export\":[{\"name\":\"train\",\"records\":3}]");
+    IX_REFUSED(APL_E_INCOMPLETE, "a: lacks some of its 2 records", "a", "b");
+    put_placed_shard("d", SHARD(0, 3));
+    IX_REFUSED(APL_E_SOURCE,
+               "d: begins with record 0 of the split train, but shards before it have 1 record: ", "a", "d");
+    put_placed_shard("d", SHARD(1, 4));
+    IX_REFUSED(APL_E_SOURCE, "its split train has 4 records, and theirs 3", "a", "d");
+    put_placed_shard("a", SHARD(0, 1));
+    put_placed_shard("e", "\"shard\":7"); /* says too little to be checked */
+    apl_store_close(IX_STORE("a", "e"));
+}
+
+Test(webdataset_export, places_that_no_shard_has)
+{
+    char many[60000] = "\"shard\":0,\"first\":0,\"export\":[{\"name\":\"train\",\"records\":1}";
+    put_placed_shard("a", "\"shard\":-1,\"first\":0,\"export\":[]");
+    IX_REFUSED(APL_E_SOURCE, "a: __apl__/schema.json: has no number that a shard can have", "a");
+    put_placed_shard("a", "\"shard\":0,\"first\":-1,\"export\":[]");
+    IX_REFUSED(APL_E_SOURCE, "has no number that a shard can have", "a");
+    put_placed_shard("a", "\"shard\":0,\"first\":0,\"export\":[{\"name\":\"train\",\"records\":-1}]");
+    IX_REFUSED(APL_E_SOURCE, "split 0 has no name or number of records", "a");
+    for (unsigned i = 0; i < 1024; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), ",{\"name\":\"%u\",\"records\":1}", i);
+    strcat(many, "]");
+    put_placed_shard("a", many);
+    IX_REFUSED(APL_E_UNSUPPORTED, "names one more than 1024 splits", "a");
+}

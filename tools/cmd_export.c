@@ -166,9 +166,10 @@ static const struct option_row rows[] = {
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
     {0, "label", "FIELD", "folder: the field whose classes become folders (default: label)", OPTION_CALL, 0,
      take_label},
-    {0, "names", "WHICH", "folder: path, or id to number the files (default: path);\n"
-     "webdataset: id to number the records, also where they have keys", OPTION_CALL, 0,
-     take_names},
+    {0, "names", "WHICH",
+     "folder: path, or id to number the files (default: path);\n"
+     "webdataset: id to number the records, also where they have keys",
+     OPTION_CALL, 0, take_names},
     {0, "shard-size", "SIZE", "webdataset: bytes in an archive, such as 500M (default: 1G)", OPTION_CALL, 0,
      take_shard_size},
     {0, "shard-records", "N", "webdataset: at most N records in an archive", OPTION_CALL, 0,

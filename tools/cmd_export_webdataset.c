@@ -12,15 +12,14 @@
 #include "image.h"
 #include "npy.h"
 #include "report.h"
-#include "shards.h"
+#include "tar_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA_NAME "__apl__/schema.json"
-#define BLOCK       512u
-#define NAME_LONG   100u /* of a member's name in the header */
+#define NAME_LONG   100u /* of an ending */
 #define STEM_LONG   64u  /* of what stands for a field's name in it */
 #define KEY_NAME    "__key__"
 #define KEY_LONG    2048u
@@ -44,7 +43,8 @@ struct tars {
     struct shards shards;
     int keys;           /* the number of the field that has the keys; -1: they are the ids */
     uint32_t place;     /* of the current split */
-    char *schema;       /* its */
+    uint64_t written;   /* its records so far */
+    char *schema;       /* of the current shard */
     char key[KEY_LONG]; /* of the current record */
 };
 
@@ -129,15 +129,29 @@ static void describe_part(struct tars *t, unsigned i)
     choose_ending(t, i, p->form == KEPT ? file_ending(p->field->media) : endings[p->form]);
 }
 
-/* A split without records has a shard all the same, which says that it is to have none. */
-static int make_schema(struct tars *t, bool empty)
+/* All splits of the export, so that it shows if shards are missing. */
+static json_t *all_splits(const struct export *x)
+{
+    json_t *splits = json_array();
+    for (unsigned s = 0; s < x->info->splits; s++) {
+        const apl_split *split = apl_store_split(x->store, s);
+        json_array_append_new(splits, json_pack("{s:o, s:o}", "name", json_text(split->name), "records",
+                                                json_count(split->count)));
+    }
+    return splits;
+}
+
+/* That of the next shard. A split without records has a shard all the same, which says that it is to have none. */
+static int make_schema(struct tars *t)
 {
     json_t *fields = json_array();
     for (unsigned i = 0; i < t->count; i++)
         json_array_append_new(fields, schema_field(t->parts[i].field, "ending", t->parts[i].ending));
-    json_t *schema = json_pack("{s:i, s:o, s:i, s:o}", "version", 1, "split", json_text(t->shards.split),
-                               "place", (int)t->place, "fields", fields);
-    if (empty && schema)
+    json_t *schema =
+        json_pack("{s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "version", 1, "split", json_text(t->shards.split),
+                  "place", (int)t->place, "shard", (int)t->shards.number, "first", json_count(t->written),
+                  "export", all_splits(t->x), "fields", fields);
+    if (schema && apl_store_split(t->x->store, t->place)->count == 0)
         json_object_set_new(schema, "records", json_integer(0));
     free(t->schema);
     t->schema = schema ? json_dumps(schema, JSON_INDENT(1)) : NULL;
@@ -204,74 +218,9 @@ static void free_parts(struct tars *t)
 
 /* --------------------------------------------------------------------------------------------------- tar */
 
-static uint64_t member_size(uint64_t bytes)
-{
-    return BLOCK + (bytes + BLOCK - 1) / BLOCK * BLOCK;
-}
-
-/* The header of a member: POSIX ustar, with no owner and no time, so that the same records give the same bytes. */
-static void fill_header(uint8_t header[BLOCK], const char *name, char type, uint64_t size)
-{
-    memset(header, 0, BLOCK);
-    memcpy(header, name, strlen(name));
-    memcpy(header + 100, "0000644", 7);
-    memcpy(header + 108, "0000000", 7);
-    memcpy(header + 116, "0000000", 7);
-    snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)size);
-    memcpy(header + 136, "00000000000", 11);
-    memset(header + 148, ' ', 8);
-    header[156] = (uint8_t)type;
-    memcpy(header + 257, "ustar\00000", 8);
-    unsigned sum = 0;
-    for (unsigned i = 0; i < BLOCK; i++)
-        sum += header[i];
-    snprintf((char *)header + 148, 8, "%06o", sum);
-}
-
-static int write_block(struct tars *t, const char *name, char type, const void *data, size_t size)
-{
-    static const uint8_t zeros[BLOCK];
-    uint8_t header[BLOCK];
-    fill_header(header, name, type, size);
-    int status = shards_write(&t->shards, header, BLOCK);
-    if (!status)
-        status = shards_write(&t->shards, data, size);
-    return status ? status : shards_write(&t->shards, zeros, (BLOCK - size % BLOCK) % BLOCK);
-}
-
-static bool is_plain_name(const char *name)
-{
-    for (const char *c = name; *c; c++)
-        if ((unsigned char)*c >= 128)
-            return false;
-    return strlen(name) < NAME_LONG;
-}
-
-/* A line of a pax header: its own length, in as many digits as that needs, and the path. */
-static size_t path_line(char *out, size_t size, const char *name)
-{
-    size_t rest = strlen(name) + strlen(" path=\n"), length = rest + 1;
-    while ((size_t)snprintf(NULL, 0, "%zu", length) + rest != length)
-        length++;
-    return (size_t)snprintf(out, size, "%zu path=%s\n", length, name);
-}
-
-/* A name that the header has no room for, or that is not ASCII, lies in a pax header before it. */
-static int write_member(struct tars *t, const char *name, const void *data, size_t size)
-{
-    char line[KEY_LONG + 2 * NAME_LONG], cut[NAME_LONG];
-    int status = 0;
-    if (is_plain_name(name))
-        return write_block(t, name, '0', data, size);
-    status = write_block(t, "path", 'x', line, path_line(line, sizeof line, name));
-    snprintf(cut, sizeof cut, "long-name%s", strrchr(name, '.'));
-    return status ? status : write_block(t, cut, '0', data, size);
-}
-
 static int end_tar(struct tars *t)
 {
-    static const uint8_t zeros[2 * BLOCK];
-    int status = t->shards.file < 0 ? 0 : shards_write(&t->shards, zeros, sizeof zeros);
+    int status = t->shards.file < 0 ? 0 : tar_end(&t->shards);
     return status ? status : shards_end(&t->shards);
 }
 
@@ -279,8 +228,10 @@ static int begin_tar(struct tars *t)
 {
     int status = end_tar(t);
     if (!status)
+        status = make_schema(t);
+    if (!status)
         status = shards_begin(&t->shards);
-    return status ? status : write_member(t, SCHEMA_NAME, t->schema, strlen(t->schema));
+    return status ? status : tar_add(&t->shards, SCHEMA_NAME, t->schema, strlen(t->schema));
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
@@ -317,17 +268,18 @@ static int write_parts(struct tars *t, uint64_t id)
         if (t->parts[i].form == KEY)
             key = &t->parts[i];
         else
-            size += member_size(t->parts[i].bytes.size);
+            size += tar_member_size(t->parts[i].bytes.size);
     int status = take_key(t, key, id);
-    if (!status && !shards_have_room(&t->shards, size + 2ull * BLOCK))
+    if (!status && !shards_have_room(&t->shards, size + TAR_END))
         status = begin_tar(t);
     for (unsigned i = 0; i < t->count && !status; i++) {
-        char name[KEY_LONG + NAME_LONG + 2];
+        char name[TAR_NAME_LONG];
         snprintf(name, sizeof name, "%s.%s", t->key, t->parts[i].ending);
         if (t->parts[i].form != KEY)
-            status = write_member(t, name, t->parts[i].bytes.data, t->parts[i].bytes.size);
+            status = tar_add(&t->shards, name, t->parts[i].bytes.data, t->parts[i].bytes.size);
     }
     t->shards.records++;
+    t->written++;
     return status;
 }
 
@@ -349,11 +301,10 @@ static int write_split(struct tars *t, const apl_split *split)
 {
     t->shards.split = split->name;
     t->shards.number = 0;
+    t->written = 0;
     int status = export_check_split(t->x, split);
     if (!status && t->keys >= 0)
         status = export_check_keys(t->x, split, (unsigned)t->keys);
-    if (!status)
-        status = make_schema(t, split->count == 0);
     if (!status && split->count == 0)
         status = begin_tar(t);
     if (!status)

@@ -123,3 +123,21 @@ apl_status array_splits_name(const struct array_splits *s, const struct format_f
     }
     return *named ? fail(err, APL_E_SOURCE, "%s: is not in the " LIST_NAME " beside it", file->path) : APL_OK;
 }
+
+apl_status array_splits_check(const struct array_splits *s, const struct format_host *host, apl_error *err)
+{
+    const json_t *files = s->json ? json_object_get(s->json, "files") : NULL;
+    char shown[512];
+    for (size_t i = 0; i < json_array_size(files) && host->whole && !host->partial; i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(files, i), "file"));
+        bool there = !name;
+        for (size_t f = 0; f < host->file_count && !there; f++)
+            there = strcmp(name, host->files[f].name) == 0;
+        if (!there)
+            return fail(err, APL_E_INCOMPLETE,
+                        "%s: the " LIST_NAME " beside it has %s too, which is missing (--partial, or "
+                        "partial=True in Python, does without)",
+                        host->files[0].path, printable(shown, sizeof shown, name, strlen(name)));
+    }
+    return APL_OK;
+}

@@ -16,4 +16,7 @@ void array_splits_free(struct array_splits *s);
 apl_status array_splits_name(const struct array_splits *s, const struct format_file *file,
                              struct array *array, bool *named, apl_error *err);
 
+/* After that: where a directory was given, all files that the list has must be there. */
+apl_status array_splits_check(const struct array_splits *s, const struct format_host *host, apl_error *err);
+
 #endif

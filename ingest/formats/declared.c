@@ -93,7 +93,7 @@ static apl_status take_declared(const json_t *object, const char *how, size_t i,
     return take_class_names(json_object_get(object, "classes"), i, f, err);
 }
 
-static apl_status take_splits(const json_t *splits, struct declared *d, apl_error *err)
+static apl_status take_splits(const json_t *splits, bool files, struct declared *d, apl_error *err)
 {
     size_t count = json_array_size(splits);
     d->splits = calloc(count + 1, sizeof *d->splits);
@@ -106,11 +106,26 @@ static apl_status take_splits(const json_t *splits, struct declared *d, apl_erro
         s->name = json_string_value(json_object_get(object, "name"));
         s->file = json_string_value(json_object_get(object, "file"));
         s->records = (uint64_t)records;
-        if (!s->name || !*s->name || strlen(s->name) > APL_MAX_NAME || !s->file || records < 0)
-            return fail(err, APL_E_SOURCE, "split %zu has no name, file or number of records",
-                        d->split_count);
+        if (!s->name || !*s->name || strlen(s->name) > APL_MAX_NAME || (files && !s->file) || records < 0)
+            return fail(err, APL_E_SOURCE, "split %zu has no name%s or number of records", d->split_count,
+                        files ? ", file" : "");
     }
     return APL_OK;
+}
+
+/* Of a file that is one of several, where it stands among them, and what all of them are. */
+static apl_status take_place(struct declared *d, apl_error *err)
+{
+    const json_t *number = json_object_get(d->json, "shard"), *first = json_object_get(d->json, "first");
+    const json_t *splits = json_object_get(d->json, "export");
+    d->numbered = number && first && splits;
+    if (!d->numbered)
+        return take_splits(json_object_get(d->json, "splits"), true, d, err);
+    if (json_integer_value(number) < 0 || json_integer_value(first) < 0)
+        return fail(err, APL_E_SOURCE, "has no number that a shard can have");
+    d->number = (uint64_t)json_integer_value(number);
+    d->first = (uint64_t)json_integer_value(first);
+    return take_splits(splits, false, d, err);
 }
 
 apl_status declared_read(const void *text, size_t size, const char *how, struct declared *d, apl_error *err)
@@ -130,12 +145,17 @@ apl_status declared_read(const void *text, size_t size, const char *how, struct 
         return fail(err, APL_E_UNSUPPORTED, "is not of version %d", VERSION);
     if (!json_is_array(fields) || json_array_size(fields) == 0 || json_array_size(fields) > APL_MAX_FIELDS)
         return fail(err, APL_E_SOURCE, "has no list of 1 to %d fields", APL_MAX_FIELDS);
-    TRY(take_splits(json_object_get(d->json, "splits"), d, err));
+    TRY(take_place(d, err));
     for (size_t i = 0; i < json_array_size(fields); i++) {
         d->count++;
         TRY(take_declared(json_array_get(fields, i), how, i, &d->fields[i], err));
     }
     return APL_OK;
+}
+
+bool declared_same_export(const struct declared *a, const struct declared *b)
+{
+    return json_equal(json_object_get(a->json, "export"), json_object_get(b->json, "export"));
 }
 
 bool declared_same(const struct declared *a, const struct declared *b)

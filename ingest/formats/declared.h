@@ -19,9 +19,9 @@ struct declared_field {
     size_t class_count;
 };
 
-/* A split that is a file of its own. */
+/* A split of the export. */
 struct declared_split {
-    const char *name, *file;
+    const char *name, *file; /* file: NULL where it is not one */
     uint64_t records;
 };
 
@@ -29,7 +29,9 @@ struct declared {
     const char *split;             /* of the file that it lies in; NULL: it names none */
     uint32_t place;                /* of the split, among all */
     bool empty;                    /* the split has no records */
-    struct declared_split *splits; /* in their order, where they are files */
+    bool numbered;                 /* the file is one of several of its split: */
+    uint64_t number, first;        /* which, from 0, and which record of the split is its first */
+    struct declared_split *splits; /* in their order */
     size_t split_count;
     struct declared_field fields[APL_MAX_FIELDS];
     unsigned count;
@@ -45,5 +47,7 @@ bool declared_role(const char *name, apl_role *role);
 
 /* Are their fields the same? */
 bool declared_same(const struct declared *a, const struct declared *b);
+/* Do they name the same splits, with the same numbers of records? */
+bool declared_same_export(const struct declared *a, const struct declared *b);
 
 #endif

@@ -45,6 +45,7 @@ struct format_host {
     const char *source;                /* its name, or the first's of several, safe to print */
     const apl_ingest_options *options; /* as the caller gave them: those that are one format's */
     bool partial;                      /* accept a source that lacks members or records */
+    bool whole;                        /* a directory was given: what it lacks, the source lacks */
     bool unchecked;                    /* do not decode images to see whether they can be */
     struct image_rules images;
     unsigned threads; /* for decoding; as everywhere in apl.h */

@@ -207,6 +207,7 @@ static apl_status read_idx(void *state, apl_error *err)
         TRY(check_prefix(idx, i, err));
         TRY(arrays_add(idx->arrays, &array, err));
     }
+    TRY(array_splits_check(&idx->splits, idx->host, err));
     split_note_tell(&idx->note, idx->host);
     return arrays_read(idx->arrays, err);
 }

@@ -243,6 +243,7 @@ static apl_status read_npy(void *state, apl_error *err)
     TRY(array_splits_find(&f->splits, f->host, err));
     for (size_t i = 0; i < f->host->file_count; i++)
         TRY(is_npz(&f->host->files[i]) ? add_npz(f, i, err) : add_npy_file(f, i, err));
+    TRY(array_splits_check(&f->splits, f->host, err));
     split_note_tell(&f->note, f->host);
     return arrays_read(f->arrays, err);
 }

@@ -6,6 +6,7 @@
 #include "member.h"
 #include "wds_decide.h"
 #include "wds_endings.h"
+#include "wds_exports.h"
 #include "wds_samples.h"
 #include "wds_shards.h"
 
@@ -32,8 +33,9 @@ struct webdataset {
     bool open;            /* there is one */
     uint64_t endings;     /* that it has; the first time */
 
-    struct wds_shards shards; /* what each has; of parts */
-    bool passing;             /* the sample that is being read is another part's */
+    struct wds_shards shards;   /* what each has; of parts */
+    struct wds_exports exports; /* and what those of exports say of the others */
+    bool passing;               /* the sample that is being read is another part's */
 };
 
 /* ------------------------------------------------------------------------------------------------------- telling */
@@ -99,6 +101,9 @@ static apl_status take_schema(struct webdataset *w, const struct format_member *
         status = wds_shards_rename(&w->shards, d.split, d.place, err);
     if (status == APL_OK && d.empty)
         wds_shards_say_empty(&w->shards);
+    if (status == APL_OK)
+        status = wds_exports_take(&w->exports, w->shards.count - 1, w->shard ? w->shard : "", &d,
+                                  w->fields.declared.numbered ? &w->fields.declared : NULL, err);
     if (status == APL_OK && !w->fields.declared.count) {
         w->fields.declared = d;
         d = (struct declared){0};
@@ -189,6 +194,7 @@ static apl_status webdataset_listed(void *state, apl_error *err)
     if (w->passed)
         w->host->notice(w->host->user, "", text);
     wds_shards_tell(&w->shards, w->host);
+    TRY(wds_exports_check(&w->exports, &w->shards, w->host, err));
     apl_status status = key_log_end(w->keys, err);
     if (status == APL_OK)
         status = wds_shards_settle(&w->shards, err);
@@ -317,6 +323,7 @@ static void close_webdataset(void *state)
     wds_samples_free(&w->samples);
     free(w->shard);
     wds_shards_free(&w->shards);
+    wds_exports_free(&w->exports);
     buffer_free(&w->key);
     buffer_free(&w->unique);
     buffer_free(&w->look);

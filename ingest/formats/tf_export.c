@@ -112,6 +112,25 @@ static bool is_whole_export(const struct tfrecord *t)
     return filled == t->host->file_count;
 }
 
+/* Of a directory, all files must be there. */
+static apl_status check_all_are_there(const struct tfrecord *t, apl_error *err)
+{
+    const struct declared *schema = &t->declared.schema;
+    char shown[512];
+    for (size_t s = 0; s < schema->split_count && t->host->whole && !t->host->partial; s++) {
+        const struct declared_split *is = &schema->splits[s];
+        bool there = is->records == 0;
+        for (size_t i = 0; i < t->host->file_count && !there; i++)
+            there = split_of(schema, t->host->files[i].name) == s;
+        if (!there)
+            return fail(err, APL_E_INCOMPLETE,
+                        "%s: the " SCHEMA_NAME " beside it has %s too, which is missing (--partial, or "
+                        "partial=True in Python, does without)",
+                        t->host->files[0].path, printable(shown, sizeof shown, is->file, strlen(is->file)));
+    }
+    return APL_OK;
+}
+
 static apl_status add_empty_splits(struct tfrecord *t, apl_error *err)
 {
     const struct declared *schema = &t->declared.schema;
@@ -142,6 +161,7 @@ apl_status tf_read_export(struct tfrecord *t, apl_error *err)
     if (schema->split_count > UINT16_MAX)
         return fail(err, APL_E_SOURCE, "%s: " SCHEMA_NAME " has more than %d splits", t->host->source,
                     UINT16_MAX);
+    TRY(check_all_are_there(t, err));
     TRY(count_export(t, err));
     for (size_t i = 0; i < t->host->file_count; i++) {
         size_t split = split_of(schema, t->host->files[i].name);

@@ -9,12 +9,12 @@ static bool kind_of_declared(const struct declared_field *d, enum wds_kind *kind
 {
     const char *ending = wds_ending_kind(d->ending);
     *kind = strcmp(d->ending, WDS_KEY_NAME) == 0 && d->dtype == APL_UTF8 ? WDS_KEY
-            : d->media && strcmp(d->media, "image/jpeg") == 0          ? WDS_IMAGE
-            : d->media                                                 ? WDS_BYTES
-            : d->dtype == APL_UTF8                                     ? WDS_TEXT
-            : strcmp(ending, "cls") == 0                               ? WDS_NUMBER
-            : strcmp(ending, "png") == 0                               ? WDS_IMAGE
-                                                                       : WDS_ARRAY;
+            : d->media && strcmp(d->media, "image/jpeg") == 0            ? WDS_IMAGE
+            : d->media                                                   ? WDS_BYTES
+            : d->dtype == APL_UTF8                                       ? WDS_TEXT
+            : strcmp(ending, "cls") == 0                                 ? WDS_NUMBER
+            : strcmp(ending, "png") == 0                                 ? WDS_IMAGE
+                                                                         : WDS_ARRAY;
     return *kind != WDS_ARRAY || strcmp(ending, "npy") == 0;
 }
 

@@ -2,7 +2,7 @@
 exec 2>&1
 run apldata export "$SHARED/store100" out --format webdataset
 ls -A out
-tar -xOf out/train-000000.tar __apl__/schema.json | head -n 20
+tar -xOf out/train-000000.tar __apl__/schema.json | head -n 32
 tar -tvf out/test-000000.tar | sed -n 2,5p | tr -s ' '
 tool=$(command -v "${APL_PYTHON:-python3}") && tar -xOf out/test-000000.tar 000000200.png | "$tool" "$CLI/read_png.py" |
     cmp - <(apldata get "$SHARED/store100" 200 --format ppm | tail -n +4)
