@@ -176,7 +176,7 @@ static const struct option_row rows[] = {
      take_shard_records},
     CACHE_ROWS,
     THREADS_ROW("decode", struct job, x.threads),
-    FORCE_ROW("files that exist", OPTION_FLAG, struct job, force),
+    FORCE_ROW("an earlier export in OUT, or files that exist", OPTION_FLAG, struct job, force),
     NO_PROGRESS_ROW(struct job, no_progress),
     QUIET_ROW(struct job, x.quiet),
     HELP_ROW,

@@ -24,9 +24,27 @@ static char *path_in(const char *folder, const char *name)
     return path;
 }
 
+/* What a folder that is there already means for the set. */
+static int take_folder(struct outset *set)
+{
+    struct outmade made = {0};
+    int status = set->force ? outmade_find(&made, set->folder) : 0;
+    if (!status && made.exports > 1)
+        status =
+            failed("%s: holds several exports, and --force cannot tell which to replace: remove its files, "
+                   "or export to another directory",
+                   shown(set->folder));
+    if (!status && made.exports == 1) {
+        set->swap = calloc(1, sizeof *set->swap);
+        status = set->swap ? outswap_open(set->swap, set->folder, &made) : failed("out of memory");
+    }
+    outmade_free(&made);
+    return status;
+}
+
 int outset_open(struct outset *set, const char *folder, bool make, bool force)
 {
-    *set = (struct outset){.folder = strdup(folder), .force = force};
+    *set = (struct outset){.folder = strdup(folder), .force = force, .alone = make && force};
     if (!set->folder)
         return failed("out of memory");
     if (!make)
@@ -38,7 +56,8 @@ int outset_open(struct outset *set, const char *folder, bool make, bool force)
     struct stat st;
     if (errno == EEXIST && stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
         return failed("%s: exists and is not a directory", shown(folder));
-    return errno == EEXIST ? 0 : failed_errno(errno, "%s: cannot make the directory", shown(folder));
+    return errno == EEXIST ? take_folder(set)
+                           : failed_errno(errno, "%s: cannot make the directory", shown(folder));
 }
 
 static bool name_is_safe(const char *name)
@@ -242,15 +261,76 @@ static void take_back(const struct outset *set, size_t n, size_t trees)
         outtree_take_back(&set->trees[i]);
 }
 
-static int put_in_place(struct outfile *file)
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* In the folder, or in the new one that will replace it. */
+static int put_in_place(const struct outset *set, struct outfile *file)
 {
     if (file->into)
         return 0;
-    if (rename(file->temporary, file->path) != 0)
-        return failed_errno(errno, "%s: cannot be put in its place", shown(file->name));
-    free(file->temporary);
-    file->temporary = NULL;
-    return 0;
+    char *new = set->swap ? outswap_path(set->swap, last_part(file->name)) : NULL;
+    if (set->swap && !new)
+        return failed("out of memory");
+    int status = 0;
+    if (rename(file->temporary, new ? new : file->path) != 0)
+        status = failed_errno(errno, "%s: cannot be put in its place", shown(file->name));
+    else {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    free(new);
+    return status;
+}
+
+static int put_all_in_place(struct outset *set)
+{
+    int status = 0;
+    for (size_t i = 0; i < set->tree_count && !status; i++) {
+        status = outtree_commit(&set->trees[i]);
+        if (status)
+            take_back(set, 0, i);
+    }
+    for (size_t i = 0; i < set->count && !status; i++) {
+        status = put_in_place(set, &set->files[i]);
+        if (status)
+            take_back(set, i, set->tree_count);
+    }
+    return status;
+}
+
+/* Where files are replaced, others might pass for some of the export. */
+static int check_alone(const struct outset *set)
+{
+    struct outmade all = {0};
+    int status = 0;
+    for (size_t i = 0; i < set->count && !status; i++)
+        status = outmade_add(&all, last_part(set->files[i].name));
+    for (size_t i = 0; i < set->tree_count && !status; i++)
+        status = outmade_add(&all, last_part(set->trees[i].path));
+    if (!status)
+        status = outmade_check_alone(&all, set->folder);
+    outmade_free(&all);
+    return status;
+}
+
+/* Trees move to the new folder too. */
+static int swap_all(struct outset *set)
+{
+    int status = 0;
+    for (size_t i = 0; i < set->tree_count && !status; i++) {
+        char *path = outswap_path(set->swap, last_part(set->trees[i].path));
+        if (!path)
+            return failed("out of memory");
+        free(set->trees[i].path);
+        set->trees[i].path = path;
+    }
+    if (!status)
+        status = put_all_in_place(set);
+    return status ? status : outswap_commit(set->swap);
 }
 
 int outset_commit(struct outset *set)
@@ -259,16 +339,12 @@ int outset_commit(struct outset *set)
     for (size_t i = 0; i < set->count && !status; i++)
         if (!set->files[i].into)
             status = refuse_existing(set, set->files[i].path) || place_check(set->files[i].path);
-    for (size_t i = 0; i < set->tree_count && !status; i++) {
-        status = outtree_commit(&set->trees[i]);
-        if (status)
-            take_back(set, 0, i);
-    }
-    for (size_t i = 0; i < set->count && !status; i++) {
-        status = put_in_place(&set->files[i]);
-        if (status)
-            take_back(set, i, set->tree_count);
-    }
+    if (!status && set->swap)
+        return swap_all(set);
+    if (!status && set->alone)
+        status = check_alone(set);
+    if (!status)
+        status = put_all_in_place(set);
     set->made_folder &= status != 0; /* it is not empty now */
     return status;
 }
@@ -279,8 +355,11 @@ void outset_close(struct outset *set)
         forget(&set->files[i]);
     for (size_t i = 0; i < set->tree_count; i++)
         outtree_close(&set->trees[i]);
+    if (set->swap)
+        outswap_close(set->swap);
     if (set->made_folder && set->folder)
         rmdir(set->folder);
+    free(set->swap);
     free(set->files);
     free(set->trees);
     free(set->folder);

@@ -2,10 +2,14 @@
  * Files that appear whole or not at all: written under temporary names in the same directory, and renamed together at
  * the end. Devices and FIFOs are written to directly: see place.h. Any number of files can be written: those that are
  * finished, or put in one go, are not kept open. Every call that fails has said why on stderr.
+ *
+ * With `force`, a folder that holds an export is replaced as a whole, and refused if it holds anything else: see outmade.h. In any other
+ * that `make` was set for, files of the same names are replaced, and it is refused if it holds others.
  */
 #ifndef OUTFILE_H
 #define OUTFILE_H
 
+#include "outswap.h"
 #include "outtree.h"
 
 #include <stdbool.h>
@@ -23,8 +27,10 @@ struct outfile {
 
 struct outset {
     char *folder;
-    bool force;       /* replace what is there */
-    bool made_folder; /* so remove it on failure */
+    bool force;           /* replace what is there */
+    bool alone;           /* the folder is to hold nothing else */
+    bool made_folder;     /* so remove it on failure */
+    struct outswap *swap; /* the folder is replaced as a whole; NULL: it is not */
     struct outfile *files;
     size_t count;
     struct outtree *trees; /* the folders in it */

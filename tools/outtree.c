@@ -169,7 +169,7 @@ static void remove_below(int fd) /* NOLINT(misc-no-recursion): at most LEVELS de
         closedir(dir);
 }
 
-static void remove_all(const char *path)
+void outtree_remove(const char *path)
 {
     remove_below(open(path, OPEN_BELOW));
     rmdir(path);
@@ -179,7 +179,7 @@ void outtree_close(struct outtree *tree)
 {
     outtree_rest(tree);
     if (tree->temporary)
-        remove_all(tree->temporary);
+        outtree_remove(tree->temporary);
     free(tree->temporary);
     free(tree->path);
     *tree = (struct outtree){.fd = -1};
@@ -187,5 +187,5 @@ void outtree_close(struct outtree *tree)
 
 void outtree_take_back(const struct outtree *tree)
 {
-    remove_all(tree->path);
+    outtree_remove(tree->path);
 }

@@ -36,6 +36,9 @@ void outtree_close(struct outtree *tree);
 /* Removes a folder that was committed. */
 void outtree_take_back(const struct outtree *tree);
 
+/* Removes a folder with all below it. */
+void outtree_remove(const char *path);
+
 /* Writes all bytes to a descriptor; false with errno set. */
 bool write_all(int fd, const void *data, size_t size);
 
