@@ -12,6 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The files of an archive as published, for readers take no others. */
+static const struct published {
+    const char *name, *split;
+    uint64_t rows;
+} cifar_10[] = {{"data_batch_1", "train", 10000}, {"data_batch_2", "train", 10000},
+                {"data_batch_3", "train", 10000}, {"data_batch_4", "train", 10000},
+                {"data_batch_5", "train", 10000}, {"test_batch", "test", 10000}},
+  cifar_100[] = {{"train", "train", 50000}, {"test", "test", 10000}};
+
 struct member_file {
     uint64_t first, count;
     int file;
@@ -22,6 +31,9 @@ struct writer {
     unsigned fields[4]; /* the fields of a row, in order; then the position, if any */
     unsigned row_fields, all_fields;
     size_t row_bytes;
+    const struct published *published;
+    unsigned published_count;
+    bool by_split; /* the store's members are no files of the archive: its splits are laid out anew */
     struct member_file *members;
     unsigned member_count;
     uint8_t *seen; /* a bit per source position */
@@ -55,6 +67,29 @@ static bool find_position(struct writer *w)
     return false;
 }
 
+/* Is the member such a file, called with .bin or without, and of its split? */
+static bool is_published(const struct writer *w, const apl_member *m)
+{
+    for (unsigned i = 0; i < w->published_count; i++) {
+        const struct published *p = &w->published[i];
+        size_t length = strlen(p->name);
+        if (strncmp(m->name, p->name, length) == 0 &&
+            (!m->name[length] || strcmp(m->name + length, ".bin") == 0))
+            return m->count <= p->rows && strcmp(m->split, p->split) == 0;
+    }
+    return false;
+}
+
+/* Stores that were extracted or merged have a member for each split. */
+static void find_layout(struct writer *w)
+{
+    bool is_100 = w->row_fields == 3;
+    w->published = is_100 ? cifar_100 : cifar_10;
+    w->published_count = is_100 ? sizeof cifar_100 / sizeof *cifar_100 : sizeof cifar_10 / sizeof *cifar_10;
+    for (unsigned i = 0; i < w->x->info->members; i++)
+        w->by_split |= !is_published(w, apl_store_member(w->x->store, i));
+}
+
 static int find_fields(struct writer *w)
 {
     bool coarse = add_field(w, "coarse_label", 1);
@@ -62,39 +97,74 @@ static int find_fields(struct writer *w)
     if (!fit || !add_field(w, "image", 3072))
         return failed("%s: holds no CIFAR records; --format npy or raw takes any store",
                       shown_db(w->x->path));
-    if (w->x->info->shuffled && !find_position(w))
+    find_layout(w);
+    if (w->x->info->shuffled && !w->by_split && !find_position(w))
         return failed("%s: is shuffled, and no field has the original order", shown_db(w->x->path));
     w->all_fields = w->all_fields ? w->all_fields : w->row_fields;
     return 0;
 }
 
 /* "data_batch_1" of the python layout is data_batch_1.bin in the binary one. */
-static int add_member(struct writer *w, const apl_member *m, struct member_file *to)
+static int add_file(struct writer *w, const char *member, uint64_t first, uint64_t count)
 {
     char name[APL_MAX_NAME + 8];
-    size_t length = strlen(m->name);
-    bool has_suffix = length > 4 && strcmp(m->name + length - 4, ".bin") == 0;
-    snprintf(name, sizeof name, "%s%s", m->name, has_suffix ? "" : ".bin");
-    *to = (struct member_file){.first = m->first, .count = m->count};
+    size_t length = strlen(member);
+    bool has_suffix = length > 4 && strcmp(member + length - 4, ".bin") == 0;
+    snprintf(name, sizeof name, "%s%s", member, has_suffix ? "" : ".bin");
+    struct member_file *to = &w->members[w->member_count];
+    *to = (struct member_file){first, count, outset_add(&w->x->out, name)};
+    w->member_count += to->file >= 0;
+    return to->file < 0 ? EXIT_FAILURE : 0;
+}
+
+static int add_member(struct writer *w, const apl_member *m)
+{
     if (m->first > w->x->info->records || m->count > w->x->info->records - m->first)
         return failed("%s: member '%s' has records that the store lacks", shown_db(w->x->path),
                       shown(m->name));
-    to->file = outset_add(&w->x->out, name);
-    return to->file < 0 ? EXIT_FAILURE : 0;
+    return add_file(w, m->name, m->first, m->count);
+}
+
+/* Fills the files of the split, one after another. */
+static int add_split(struct writer *w, const apl_split *split)
+{
+    uint64_t done = 0, room = 0;
+    int status = 0;
+    for (unsigned i = 0; i < w->published_count && !status; i++) {
+        const struct published *p = &w->published[i];
+        if (strcmp(p->split, split->name) != 0)
+            continue;
+        uint64_t left = split->count - done, rows = left < p->rows ? left : p->rows;
+        room += p->rows;
+        if (rows > 0)
+            status = add_file(w, p->name, split->first + done, rows);
+        done += rows;
+    }
+    if (!status && room == 0)
+        return failed(
+            "%s: CIFAR's archives have the splits train and test, not %s; --format npy or webdataset "
+            "takes any",
+            shown_db(w->x->path), shown(split->name));
+    if (!status && done < split->count)
+        return failed("%s: split %s has %llu records, more than the %llu of CIFAR's archive; --format npy or "
+                      "webdataset takes any number",
+                      shown_db(w->x->path), shown(split->name), (unsigned long long)split->count,
+                      (unsigned long long)room);
+    return status;
 }
 
 static int add_members(struct writer *w)
 {
-    w->members = calloc(w->x->info->members + 1, sizeof *w->members);
+    const apl_info *info = w->x->info;
+    int status = 0;
+    w->members = calloc(info->members + w->published_count + 1, sizeof *w->members);
     if (!w->members)
         return failed("out of memory");
-    for (unsigned i = 0; i < w->x->info->members; i++) {
-        int status = add_member(w, apl_store_member(w->x->store, i), &w->members[i]);
-        if (status)
-            return status;
-        w->member_count++;
-    }
-    return 0;
+    for (unsigned i = 0; i < info->members && !w->by_split && !status; i++)
+        status = add_member(w, apl_store_member(w->x->store, i));
+    for (unsigned i = 0; i < info->splits && w->by_split && !status; i++)
+        status = add_split(w, apl_store_split(w->x->store, i));
+    return status;
 }
 
 /* The class names of one field, a line each, so that the result can be ingested again. */
