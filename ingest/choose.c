@@ -1,6 +1,7 @@
 /* Which format a source is of: see choose.h. */
 #include "choose.h"
 
+#include "found_file.h"
 #include "image_options.h"
 #include "listing.h"
 #include "members.h"
@@ -74,8 +75,29 @@ static apl_status check_uses(const struct ingest *in, const struct format *forma
     return APL_OK;
 }
 
+/* A gap in numbers may be one in the data. Files of values beside each other are numbered for other reasons. */
+static apl_status tell_gap(struct ingest *in, const struct format *format, const char *const *paths,
+                           size_t count, apl_error *err)
+{
+    static const struct format *const of_shards[] = {&format_webdataset, &format_tfrecord, &format_list,
+                                                     &format_tokens};
+    struct series_gap gap;
+    char shown[512];
+    bool found = false, shards = false;
+    for (size_t i = 0; i < sizeof of_shards / sizeof *of_shards; i++)
+        shards |= format == of_shards[i];
+    if (shards)
+        TRY(series_find_gap(paths, count, &gap, &found, err));
+    if (found) {
+        const char *name = path_last(gap.path), *path = gap.path;
+        bool is_first = strcmp(printable(shown, sizeof shown, path, strlen(path)), in->host.source) == 0;
+        in->host.notice(in, is_first ? "" : printable(shown, sizeof shown, name, strlen(name)), gap.text);
+    }
+    return APL_OK;
+}
+
 /* Shards that are missing from a series; but who gives one file by its name wants that one. */
-static apl_status check_series(const struct ingest *in, apl_error *err)
+static apl_status check_series(struct ingest *in, const struct format *format, apl_error *err)
 {
     size_t count = in->files ? in->host.file_count : in->sources.count;
     if (in->options.partial || (count == 1 && !in->looked_for))
@@ -86,6 +108,8 @@ static apl_status check_series(const struct ingest *in, apl_error *err)
     for (size_t i = 0; i < count; i++)
         paths[i] = in->files ? in->host.files[i].path : in->sources.paths[i];
     apl_status status = series_check(paths, count, err);
+    if (status == APL_OK)
+        status = tell_gap(in, format, paths, count, err);
     free(paths);
     return status;
 }
@@ -124,7 +148,7 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
     if (*files)
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;
-    TRY(check_series(in, err));
+    TRY(check_series(in, format, err));
     TRY(begin_format(in, format, err));
     return in->files ? APL_OK : members_open(in, &other, err);
 }

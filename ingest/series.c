@@ -1,8 +1,10 @@
 /* Which shards of a series are missing: see series.h. */
 #include "series.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,4 +97,90 @@ apl_status series_check(const char *const *paths, size_t count, apl_error *err)
     }
     free(shards);
     return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- gaps */
+
+struct numbered {
+    const char *path;
+    size_t stem, width; /* bytes of the path before the number, and of that */
+    uint32_t number;
+};
+
+/* The longest run of digits in the name is its number; of several as long, the last. */
+static bool read_numbered(const char *path, struct numbered *n)
+{
+    struct shard shard;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    *n = (struct numbered){.path = path};
+    for (const char *at = name; *at;) {
+        size_t width = strspn(at, "0123456789");
+        if (width > 0 && width >= n->width) {
+            n->stem = (size_t)(at - path);
+            n->width = width;
+        }
+        at += width ? width : 1;
+    }
+    return read_digits(path + n->stem, n->width, &n->number) && !read_shard(path, &shard);
+}
+
+/* Those of one series are equal. */
+static int by_names(const struct numbered *a, const struct numbered *b)
+{
+    size_t stem = a->stem < b->stem ? a->stem : b->stem;
+    int order = memcmp(a->path, b->path, stem);
+    if (order != 0 || a->stem != b->stem)
+        return order != 0 ? order : a->stem < b->stem ? -1 : 1;
+    if (a->width != b->width)
+        return a->width < b->width ? -1 : 1;
+    return strcmp(a->path + a->stem + a->width, b->path + b->stem + b->width);
+}
+
+static int by_file_number(const void *x, const void *y)
+{
+    const struct numbered *a = x, *b = y;
+    int order = by_names(a, b);
+    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* One series, in ascending order: are there gaps? */
+static bool find_gap(const struct numbered *files, size_t count, struct series_gap *gap)
+{
+    uint32_t first = files[0].number, last = files[count - 1].number, missing = 0;
+    uint64_t distinct = 1;
+    for (size_t i = 1; i < count; i++) {
+        distinct += files[i].number != files[i - 1].number;
+        if (!missing && files[i].number > files[i - 1].number + 1)
+            missing = files[i - 1].number + 1;
+    }
+    if (!missing || files[0].path[files[0].stem] != '0')
+        return false;
+    uint64_t lacks = (uint64_t)last - first + 1 - distinct;
+    gap->path = files[0].path;
+    snprintf(gap->text, sizeof gap->text,
+             "of the shards numbered %" PRIu32 " to %" PRIu32 ", %" PRIu64 " %s missing, number %" PRIu32
+             " first",
+             first, last, lacks, lacks == 1 ? "is" : "are", missing);
+    return true;
+}
+
+apl_status series_find_gap(const char *const *paths, size_t count, struct series_gap *gap, bool *found,
+                           apl_error *err)
+{
+    struct numbered *files = malloc((count + 1) * sizeof *files);
+    size_t n = 0;
+    *found = false;
+    if (!files)
+        return fail_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        n += read_numbered(paths[i], &files[n]);
+    qsort(files, n, sizeof *files, by_file_number);
+    for (size_t i = 0, of_one; i < n && !*found; i += of_one) {
+        of_one = 1;
+        while (i + of_one < n && by_names(&files[i], &files[i + of_one]) == 0)
+            of_one++;
+        *found = find_gap(&files[i], of_one, gap);
+    }
+    free(files);
+    return APL_OK;
 }

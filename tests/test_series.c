@@ -40,3 +40,43 @@ Test(series, not_whole)
     LACKS("1 is missing, number 1 first", "a/x-0-of-2", "b/x-1-of-2", "b/x-0-of-2");
     LACKS("best-of-5-0-of-2: ", "best-of-5-0-of-2");
 }
+
+static void has_gap(const char *name, const char *words, const char *const *paths, size_t count)
+{
+    struct series_gap gap;
+    apl_error err;
+    bool found;
+    cr_assert_eq(series_find_gap(paths, count, &gap, &found, &err), APL_OK);
+    cr_assert_eq(found, name != NULL, "%s", paths[0]);
+    if (found) {
+        cr_assert_str_eq(gap.path, name);
+        cr_assert_str_eq(gap.text, words);
+    }
+}
+
+#define GAP(name, words, ...) has_gap(name, words, PATHS(__VA_ARGS__), COUNT(__VA_ARGS__))
+#define NO_GAP(...)           GAP(NULL, NULL, __VA_ARGS__)
+
+Test(series, gaps)
+{
+    GAP("d/x-000000.tar", "of the shards numbered 0 to 3, 1 is missing, number 2 first", "d/x-000003.tar",
+        "d/x-000000.tar", "d/x-000001.tar");
+    GAP("x01", "of the shards numbered 1 to 9, 6 are missing, number 2 first", "x01", "x09", "x04", "x04");
+    GAP("b-00.tar", "of the shards numbered 0 to 2, 1 is missing, number 1 first", "a-00.tar", "a-01.tar",
+        "b-00.tar", "b-02.tar");
+    GAP("v2-00.tar", "of the shards numbered 0 to 2, 1 is missing, number 1 first", "v2-00.tar", "v2-02.tar");
+}
+
+Test(series, no_gaps)
+{
+    NO_GAP("x-00.tar", "x-01.tar", "x-02.tar");
+    NO_GAP("x-03.tar", "x-04.tar");                  /* it may begin anywhere */
+    NO_GAP("2019.csv", "2021.csv");                  /* nor is a year a shard */
+    NO_GAP("x-0.tar", "y-2.tar");                    /* other names, */
+    NO_GAP("a/x-0.tar", "b/x-2.tar");                /* folders, */
+    NO_GAP("x-0.tar", "x-2.csv");                    /* endings */
+    NO_GAP("x-00.tar", "x-002.tar");                 /* and digits */
+    NO_GAP("x-0-of-3.tar", "x-2-of-3.tar");          /* series_check() tells */
+    NO_GAP("a", "", "x-0000000000", "x-0000000002"); /* no number */
+    NO_GAP("01/a", "03/a");
+}

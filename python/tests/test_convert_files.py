@@ -11,7 +11,7 @@ import pytest
 from convert_tools import made, types_of
 
 import apldata
-from apldata.converting._series import check_series
+from apldata.converting._series import check_series, gap
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
@@ -233,3 +233,34 @@ def test_series_by_the_rules_of_aplingest(names: str, why: str) -> None:
         apldata.IncompleteError, match=f"^{re.escape(why)}" if ": " in why else re.escape(why)
     ):
         check_series(paths)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("d/x-003.tar d/x-000.tar d/x-001.tar",
+         "x-000.tar: of the shards numbered 0 to 3, 1 is missing, number 2 first"),
+        ("x01 x09 x04 x04", "x01: of the shards numbered 1 to 9, 6 are missing, number 2 first"),
+        ("a-00.tar a-01.tar b-00.tar b-02.tar",
+         "b-00.tar: of the shards numbered 0 to 2, 1 is missing, number 1 first"),
+        ("v2-00.tar v2-02.tar", "v2-00.tar: of the shards numbered 0 to 2, 1 is missing, number 1 first"),
+        *((names, None) for names in (
+            "x-00.tar x-01.tar x-02.tar", "x-03.tar x-04.tar", "2019.csv 2021.csv", "x-0.tar y-2.tar",
+            "a/x-0.tar b/x-2.tar", "x-0.tar x-2.csv", "x-00.tar x-002.tar", "x-0-of-3.tar x-2-of-3.tar",
+            "a x-0000000000 x-0000000002", "01/a 03/a")),
+    ],
+)  # fmt: skip
+def test_gaps_by_the_rules_of_aplingest(names: str, words: str | None) -> None:
+    """Those of tests/test_series.c."""
+    assert gap(map(Path, names.split())) == words
+
+
+def test_a_gap_between_files_is_a_warning(tmp_path: Path) -> None:
+    for number in (0, 1, 3):
+        written(tmp_path / "parts", f"{number:05}.parquet")
+    words = "parts: 00000.parquet: of the shards numbered 0 to 3, 1 is missing, number 2 first"
+    with pytest.warns(apldata.IngestWarning, match=words):
+        apldata.convert(tmp_path / "parts", tmp_path / "db")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apldata.convert(tmp_path / "parts", tmp_path / "db2", partial=True)

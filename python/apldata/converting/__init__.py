@@ -22,7 +22,7 @@ from ._appending import Appender, Rules
 from ._choosing import Asked, Classes, Fields, Types, are_lists, asked, check_names, choose, not_of_lists
 from ._classes import OneNaming, one_naming
 from ._making import Maker
-from ._series import check_series
+from ._series import check_series, gap
 from ._sources import Opener, split_named
 from ._told import Chunk, Column, Part, Source, Told, Wishes, rows_of, size_of
 
@@ -332,6 +332,8 @@ def convert(
         stack.callback(opened.close)
         if not partial and (opened.looked_for or len(opened.files) > 1):
             check_series(opened.files)
+            if lacking := gap(opened.files):
+                warn(f"{opened.name}: {lacking}", IngestWarning)
         pool = stack.enter_context(ThreadPoolExecutor(threads or _core.cores(), "apldata-convert"))
         with prefixed(f"{opened.name}: "):
             parts = _chosen_parts(opened, split)

@@ -1,5 +1,5 @@
-"""Files that say how many they are, such as train-00001-of-00003.parquet: which are missing. By the
-same rules as in aplingest, in series.c."""
+"""Files that say how many they are, such as train-00001-of-00003.parquet, or that are numbered: which are
+missing. By the same rules as in aplingest, in series.c."""
 
 from __future__ import annotations
 
@@ -55,3 +55,28 @@ def check_series(paths: Iterable[Path]) -> None:
                 f"{'is' if lacks == 1 else 'are'} missing, number {next(_missing(known, total))} first "
                 "(--partial, or partial=True in Python, does without)"
             )
+
+
+def gap(paths: Iterable[Path]) -> str | None:
+    """What a series of files lacks between those that it has: files of one folder whose names differ only in
+    a number, which has as many digits in all and zeros at its beginning."""
+    series: dict[tuple[bytes, int, bytes], dict[int, Path]] = {}
+    for path in paths:
+        runs = list(re.finditer("[0-9]+", path.name))
+        if not runs or _shard(path):
+            continue
+        found = max(runs, key=lambda run: (len(run[0]), run.start()))
+        stem = os.fsencode(str(path).removesuffix(path.name) + path.name[: found.start()])
+        if len(found[0]) <= _DIGITS:
+            key = stem, len(found[0]), os.fsencode(path.name[found.end() :])
+            series.setdefault(key, {}).setdefault(int(found[0]), path)
+    for (stem, _, _), known in sorted(series.items()):
+        first, last = min(known), max(known)
+        lacks = last - first + 1 - len(known)
+        if lacks and os.fsencode(known[first])[len(stem) :].startswith(b"0"):
+            number = next(number for number in range(first, last) if number not in known)
+            return (
+                f"{known[first].name}: of the shards numbered {first} to {last}, {lacks} "
+                f"{'is' if lacks == 1 else 'are'} missing, number {number} first"
+            )
+    return None
