@@ -228,7 +228,7 @@ def has_channels_last(field: Field) -> bool:
     if len(field.shape) != 3 or field.is_photo:
         return False
     many, height, width = field.shape
-    return channels_last(field.shape) or many > 16 or (many == height == -1 != width)
+    return channels_last(field.shape) or many > 16 >= width > 0 or (many == height == -1 != width)
 
 
 class Trial(dict[str, Any]):

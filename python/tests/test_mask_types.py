@@ -122,3 +122,15 @@ def test_instances_are_no_channels(tmp_path: Path) -> None:
     with Loader(tmp_path / "db", batch_size=3, shuffle=False, transforms=steps, masks="masks") as loader:
         for count, value in enumerate(next(iter(loader))["masks"], 1):
             assert np.array_equal(value, np.stack([x[:, ::-1]] * count))
+
+
+@pytest.mark.parametrize("library", ["own", "torchvision", "albumentations"])
+def test_many_planes_are_no_rows(tmp_path: Path, library: str) -> None:
+    """Of more than 16 planes in a mask, such as heatmaps of joints, the first dimension is not the height."""
+    y, x = np.mgrid[:24, :40]
+    planes = np.stack([y * 40 + x] * 17)
+    fields = {"image": ("u8", (3, 24, 40)), "heat": Field("heat", "f32", planes.shape, "target")}
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=np.zeros((3, 24, 40)), heat=planes)
+    with Loader(tmp_path / "db", transforms=steps(library)[-1][1], masks="heat") as loader:
+        assert np.array_equal(next(iter(loader))["heat"][0], planes[:, 2:22, 10:30][..., ::-1])
