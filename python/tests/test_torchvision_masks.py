@@ -124,3 +124,25 @@ def test_mixing_leaves_no_mask_behind(tmp_path: Path) -> None:
     with pytest.raises(apldata.InvalidError, match="would leave mask as it is: leave it out of fields"):
         Loader(tmp_path / "s", transforms=steps)
     Loader(tmp_path / "s", transforms=steps, fields=["image", "label"]).close()
+
+
+def test_what_helps_beside_numbers_that_torch_cannot_flip(tmp_path: Path) -> None:
+    values = np.arange(4 * 8 * 8).reshape(4, 8, 8) * 200
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, 8, 8)), "depth": ("u16", (8, 8))}) as writer:
+        writer.extend(image=np.zeros((4, 3, 8, 8)), depth=values)
+    flip = v2.RandomHorizontalFlip(1)
+    told = r"uint16: if it is to follow .*, say masks=\['depth'\], else put v2.ToDtype\(torch.int32\) first"
+    with pytest.raises(apldata.InvalidError, match=told):
+        Loader(tmp_path / "s", transforms=flip)
+    with pytest.raises(apldata.InvalidError, match=r"uint16: put v2.ToDtype\(torch.int32\) first"):
+        Loader(tmp_path / "s", transforms=flip, fields=["depth"])
+    options: dict[str, Any] = {"batch_size": 4, "shuffle": False}
+    with Loader(tmp_path / "s", transforms=flip, masks=["depth"], **options) as loader:
+        assert np.array_equal(next(iter(loader))["depth"], values[..., ::-1])
+    import torch
+
+    for fields in (["image", "depth"], ["depth"]):
+        with Loader(
+            tmp_path / "s", transforms=[v2.ToDtype(torch.int32), flip], fields=fields, **options
+        ) as loader:
+            assert np.array_equal(np.squeeze(next(iter(loader))["depth"]), values[..., ::-1])

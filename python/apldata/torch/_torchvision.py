@@ -202,7 +202,12 @@ class Torchvision(Wrapped):
     def _advice(self, error: Exception) -> str:
         if "PIL" in str(error):
             return "; images come as tensors: put v2.ToPILImage() in front of what wants PIL's"
-        return ""
+        wide = [field.name for field in self.roles.images if field.dtype == "u16"]
+        if not wide or "UInt16" not in str(error):
+            return ""
+        alone = len(wide) == len(self.roles.images)
+        follow = "" if alone else f"if it is to follow by nearest neighbour, say masks={wide!r}, else "
+        return f"; torch cannot do that with uint16: {follow}put v2.ToDtype(torch.int32) first"
 
     def _prepare(self, batch: Trial) -> None:
         for name in batch.bfloat16:
