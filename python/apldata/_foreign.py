@@ -30,7 +30,7 @@ from ._roles import (
     Declared,
     Roles,
     Trial,
-    is_image_alone,
+    in_c,
     roles_named,
     roles_of,
 )
@@ -88,7 +88,7 @@ class _Plan:
             transform = copy.copy(transform)
             names = [f.name for f in self._schema if self._wants(f) and f.name not in self._said.masks]
             if isinstance(transform, MOVING):
-                alone = [f for f in map(self._schema.__getitem__, names) if is_image_alone(f)]
+                alone = in_c(map(self._schema.__getitem__, names))
                 one = alone[0] if len(alone) == 1 else self._schema.image(names)
                 check_alone(transform, one, self._read(), self._said)
             image = self._schema.image(names)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ._arguments import shown
+from ._belonging import Kind, kind_of
 from ._errors import InvalidError
-from ._roles import (
-    Declared,
-    Roles,
-    can_follow_as_boxes,
-    is_follower,
-    is_image_alone,
-    is_instances,
-    looks_like_boxes,
-    looks_like_keypoints,
-    planes_of,
-)
+from ._roles import Declared, Roles, has_channels_last, in_c
 from .schema import Field
 
 _MOVES = (
@@ -45,30 +37,11 @@ def first_moving(transforms: Iterable[Any]) -> Any:
     return next((part for part, name in named if name == "d4" or any(word in name for word in _MOVES)), None)
 
 
-def _may_move(field: Field, image: Field) -> bool:
-    """Is it an image too, or one of another type, such as a mask of i32, that has the same pixels?"""
-    return (
-        field.is_picture
-        or field.is_photo
-        or is_follower(field, image)
-        or looks_like_keypoints(field)
-        or (len(field.shape) in (2, 3) and -1 not in field.shape and planes_of(image) in _planes(field))
-    )
-
-
-def _planes(field: Field) -> tuple[tuple[int, ...], ...]:
-    """What may be its height and width, wherever its channels are."""
-    return field.shape[-2:], field.shape[:2]
-
-
 def left_behind(images: Iterable[Field], wanted: Iterable[Field], moved: set[str]) -> list[Field]:
-    """The fields that may belong to the images, and are none of those that move."""
-    return [
-        field
-        for field in wanted
-        if field.name not in moved and field.mark in ("input", "target")
-        if any(_may_move(field, image) for image in images)
-    ]
+    """The fields that belong to the images, and are none of those that move."""
+    images = list(images)
+    others = [field for field in wanted if field.name not in moved]
+    return [field for field in others if kind_of(field, images) is not Kind.NOTHING]
 
 
 def check_left(
@@ -86,17 +59,10 @@ def check_left(
         return
     moved = {field.name for field in roles.all} | ({*said.masks, said.boxes or ""} if each else set())
     others = left_behind(roles.images, wanted, moved)
-    for field in others:
-        if is_instances(field, roles.images):
-            raise InvalidError(
-                f"{shown(step, 200)}: it would leave field {field.name} ({field.type}) as it is, "
-                "whose number of masks varies: store one mask of (height, width) with a number for each "
-                "instance, or leave the field out by fields=[...]"
-            )
     if roles.boxes and not (roles.follow or each) and any(image.media for image in roles.images):
         others.append(roles.boxes)  # which follow in C alone, if they are named
     if others:
-        refuse(step, roles.images[0], others, _said_by(roles, said), "PerPicture" if each else "Loader")
+        _refuse(step, roles.images, others, _said_by(roles, said), "PerPicture" if each else "Loader")
 
 
 def _said_by(roles: Roles, said: Declared) -> Declared:
@@ -115,33 +81,34 @@ def check_declared(transforms: list[Any], roles: Roles, said: Declared) -> None:
     if step is not None and left:
         raise InvalidError(
             f"{shown(step, 200)}: it runs in Python, moves {roles.images[0].name} alone, and would leave "
-            f"{', '.join(left)} as it is: name to PerPicture, too, what follows: {_named(said)}"
+            f"{', '.join(left)} as it is: name to PerPicture, too, what follows: {', '.join(_named(said))}"
         )
 
 
-def _named(said: Declared) -> str:
-    """As arguments of a `PerPicture`."""
+def _named(said: Declared, formed: bool = True) -> list[str]:
+    """As arguments of a `PerPicture`, or of a loader, which may know the format of boxes."""
     named = [f"masks={list(said.masks)!r}"] * bool(said.masks)
-    return ", ".join(named + [f"boxes={said.boxes!r}, box_format={said.box_format!r}"] * bool(said.boxes))
+    form = f", box_format={said.box_format!r}" * formed
+    return named + [f"boxes={said.boxes!r}{form}"] * bool(said.boxes)
 
 
 def check_alone(transform: Any, image: Field, wanted: Iterable[Field], said: Declared) -> None:
     """Refuses to leave in place what may belong to an image that one of ours moves."""
     others = left_behind([image], wanted, {image.name, *said.masks, said.boxes or ""})
     if others:
-        refuse(transform, image, others, said)
+        _refuse(transform, [image], others, said)
 
 
 def check_told(transforms: list[Any], wanted: list[Field], said: Declared) -> None:
     """The same of transforms of ours that are told which fields they move, where several fields are images:
     naming those says nothing about other fields."""
-    images = [field for field in wanted if is_image_alone(field)]
+    images = in_c(wanted)
     names = {name for one in transforms for name in one.fields}
     told = [field for field in wanted if field.name in names]
     moved = {*names, *(field.name for field in images), *said.masks, said.boxes or ""}
     others = left_behind(told, wanted, moved) if len(images) > 1 else []
     if others:
-        refuse(transforms[0], told[0], others, said, alone="leave it out of fields")
+        _refuse(transforms[0], told, others, said, related=True)
 
 
 def first_mixing(transforms: Iterable[Any]) -> Any:
@@ -184,43 +151,50 @@ def check_one_motion(motions: dict[str, dict[str, Any]], said: Declared) -> None
         )
 
 
-def refuse(
-    transform: Any, image: Field, others: list[Field], said: Declared, told: str = "", alone: str = ""
-) -> None:
-    """Refuses to move the pixels of an image, and to leave in place what may belong to them.
+def _refuse(
+    transform: Any,
+    images: Sequence[Field],
+    others: list[Field],
+    said: Declared,
+    told: str = "",
+    related: bool = False,
+) -> NoReturn:
+    """Refuses to move the pixels of images, and to leave in place what belongs to them.
 
     Args:
         said: the masks and boxes that do follow.
         told: of a transform of another library, what is told the masks and boxes: "Loader" or "PerPicture";
             "" of one of ours, which has an argument `field`.
-        alone: what helps if the others have nothing to do with the image; "": to say so by `field`.
+        related: naming the images does not say that the others have nothing to do with them.
     """
-    points = [field for field in others if looks_like_keypoints(field)]
-    others = [field for field in others if field not in points]
-    if not others:
-        _refuse_keypoints(transform, image, points, said, told, alone)
-    names = [field.name for field in others]
-    boxes = [field.name for field in others if can_follow_as_boxes(field)]
-    fixed = [field for field in others if field.name not in boxes and looks_like_boxes(field)]
-    masks = [name for name in names if name not in boxes and name not in [f.name for f in fixed]]
-    if not alone:
-        alone = f"field={image.name!r}"
-        alone = f"leave it out of fields, or say PerPicture(..., {alone})" if told else f"say {alone}"
-    if fixed:
-        raise InvalidError(
-            f"{shown(transform, 200)}: it would move {image.name} alone, and leave "
-            f"{', '.join(f.name for f in fixed)} as it is: boxes that follow are f32[-1,4], not "
-            f"{fixed[0].type}: {_as_boxes(fixed[0])}, or, if they are no boxes, {alone}"
-        )
-    all_masks, all_boxes = [*said.masks, *masks], [*([said.boxes] if said.boxes else []), *boxes]
-    form = f", box_format={said.box_format!r}" if told == "PerPicture" else ""
-    hints = [f"masks={all_masks!r}"] * bool(all_masks) + [f"boxes={name!r}{form}" for name in all_boxes[:1]]
-    listed = [image.name, *(masks or names)]
-    alike = "" if told else f"list images that move alike, as in field={listed!r}, or "
-    raise InvalidError(
-        f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(names)} as it is: "
-        f"name what follows the images, as in {told or 'Loader'}(..., {', '.join(hints)}), or {alike}{alone}"
+    kinds = {field: kind_of(field, images) for field in others}
+    refusal = min(kinds.values(), key=list(Kind).index).refusal
+    found = {field: kind for field, kind in kinds.items() if kind.refusal == refusal}
+    field, image = next(iter(found)), images[0].name
+    out, apart = "leave it out of fields", f"field={image!r}"
+    if told:
+        apart = f"PerPicture(..., {', '.join([apart, *_named(said)])})"
+    why = refusal.format(
+        names=", ".join(field.name for field in found),
+        type=field.type,
+        stored=_as_boxes(field),
+        follow=_following(image, found, said, told),
+        alone=out if related else f"{out}, or say {apart}" if told else f"say {apart}",
+        unrelated="" if related else f"; if it has nothing to do with the image, say {apart}",
     )
+    raise InvalidError(f"{shown(transform, 200)}: it would move {image} alone, and {why}")
+
+
+def _following(image: str, found: dict[Field, Kind], said: Declared, told: str) -> str:
+    """How these are made to follow the image, too."""
+    masks, boxes = ([f.name for f in found if found[f].argument == one] for one in ("masks", "boxes"))
+    all_of = replace(said, masks=(*said.masks, *masks), boxes=said.boxes or next(iter(boxes), None))
+    named = ", ".join(_named(all_of, told == "PerPicture"))
+    last = ", ".join(field.name for field in found if has_channels_last(field))
+    first = f", with the channels of {last} stored first (Field(..., layout='HWC'))"
+    alike = f", or list images that move alike, as in field={[image, *(masks or boxes)]!r}"
+    stored = first if last and told != "PerPicture" else ""
+    return f"{told or 'Loader'}(..., {named}){stored}{'' if told else alike}"
 
 
 def _as_boxes(field: Field) -> str:
@@ -228,22 +202,6 @@ def _as_boxes(field: Field) -> str:
     if field.shape[-1] == 4:
         return f"store them so (aplingest --type {field.name}=f32[-1,4])"
     return "store the four numbers of each so, and what else there is of it in a field of its own"
-
-
-def _refuse_keypoints(
-    transform: Any, image: Field, points: list[Field], said: Declared, told: str, alone: str
-) -> NoReturn:
-    if not alone:
-        alone = f"field={image.name!r}"
-        alone = f"PerPicture(..., {', '.join(filter(None, [alone, _named(said)]))})" if told else alone
-        alone = f"; if it holds no positions in the image, say {alone}"
-    else:
-        alone = ""
-    names = ", ".join(field.name for field in points)
-    raise InvalidError(
-        f"{shown(transform, 200)}: it would move {image.name}, and leave {names} as it is: keypoints cannot "
-        f"follow: leave {names} out of fields, or move both in a function over batches{alone}"
-    )
 
 
 def rows_of(boxes: Field, fields: Iterable[Field]) -> list[Field]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,70 +11,12 @@ import numpy as np
 from . import _core
 from ._arguments import choice, names, optional_text, shown
 from ._arrays import numpy_dtype
+from ._belonging import ALL_VARY, Kind, is_picture, kind_of, planes_of
 from ._errors import InvalidError, NotFoundError
 from .schema import AN_IMAGE, Field, Schema, channels_last, listed, plain, warn_unclear
 from .transforms import BOX_FORMATS
 
-_WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
-_PIXELS = {"u8", "u16", "f16", "f32"}
-_FLOATING = {"f16", "bf16", "f32", "f64"}
 _TRIED, _BOXES_TRIED = 256, 2  # pixels of a side that varies, and boxes, where a transform is tried out
-_ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
-
-
-def planes_of(field: Field) -> tuple[int, ...] | None:
-    """Height and width, which may be -1, of what may be an image; None: it cannot be one."""
-    shape = field.shape
-    if len(shape) == 2:
-        return shape
-    if len(shape) != 3:
-        return None
-    if (1 <= shape[0] <= 16 or shape == _ALL_VARY) and not channels_last(shape):
-        return shape[1:]
-    return shape[:2] if 1 <= shape[2] <= 4 else None
-
-
-def _named(field: Field, *words: str) -> bool:
-    return any(word in field.name.lower() for word in words)
-
-
-def _is_mask(field: Field) -> bool:
-    named = _named(field, "mask", "segm")
-    if field.is_photo:
-        return named or field.mark == "target"
-    return field.dtype in _WHOLE and planes_of(field) is not None and (named or field.mark == "target")
-
-
-def _is_boxes(field: Field) -> bool:
-    return _named(field, "box") and len(field.shape) == 2 and field.shape[1] == 4
-
-
-def _is_points(field: Field) -> bool:
-    """Are they pairs of numbers, any number of times, such as polygons?"""
-    return -1 in field.shape and field.shape[-1] == 2
-
-
-def _is_map(field: Field) -> bool:
-    """May it have a number for each pixel of an image of any size? Of inputs, wide whole numbers are tokens,
-    and several planes of floats are features, if their names don't say otherwise."""
-    if planes_of(field) != (-1, -1) or field.dtype == "utf8" or _is_points(field):
-        return False
-    flat = len(field.shape) == 2
-    if field.dtype in _FLOATING:
-        plane = flat or field.shape[0] == 1
-    else:
-        plane = field.shape[0] <= 4 if not flat else field.dtype in ("u8", "i8", "u16", "i16", "bool")
-    return plane or field.mark == "target" or _named(field, "mask", "segm")
-
-
-def _is_image(field: Field) -> bool:
-    if field.is_photo:
-        return field.mark == "input"
-    if field.dtype not in _PIXELS or field.mark != "input" or planes_of(field) is None:
-        return False
-    if field.dtype in _FLOATING and (field.shape == _ALL_VARY or _is_points(field)):
-        return False  # features of any shape
-    return len(field.shape) == 3 or field.dtype in ("u8", "u16")
 
 
 @dataclass(frozen=True)
@@ -125,56 +66,17 @@ def declared(schema: Schema, masks: str | Iterable[str], boxes: str | None, box_
     return Declared(tuple(found), boxes, box_format)
 
 
-def is_image_alone(field: Field) -> bool:
-    """Is it an image that C takes, and does not look like a mask?"""
-    return (field.is_picture or field.is_photo) and not _is_mask(field)
+def in_c(fields: Iterable[Field]) -> list[Field]:
+    """The images among them that C takes."""
+    return [field for field in fields if kind_of(field) is Kind.IMAGE and is_picture(field)]
 
 
-def is_instances(field: Field, images: Iterable[Field]) -> bool:
-    """Are these masks of an image, one for each instance?"""
-    varies = len(field.shape) == 3 and field.shape[0] == -1 and field.shape != _ALL_VARY
-    named = _named(field, "mask", "segm")
-    return named and varies and any(field.shape[1:] == planes_of(image) for image in images)
-
-
-def is_follower(field: Field, image: Field) -> bool:
-    """Does it look like a mask or the boxes of an image, which a crop of that must not leave as they are?"""
-    return looks_like_boxes(field) or (image.is_photo and (_is_map(field) or _is_mask(field)))
-
-
-def looks_like_boxes(field: Field) -> bool:
-    """By its name, or as a target of some rows of floats: boxes, or one box, of any numbers, which may have
-    a class or a score or both in the same row."""
-    if field.dtype == "utf8" or len(field.shape) > 2 or field.shape[-1:] not in ((4,), (5,), (6,)):
-        return False
-    if _named(field, "box", "rois"):
-        return True
-    told = field.mark == "target" or _named(field, "annot", "target")
-    return told and len(field.shape) == 2 and field.shape[0] == -1 and field.dtype in _FLOATING
-
-
-def looks_like_keypoints(field: Field) -> bool:
-    """By its name, and its last dimension: coordinates in the image, two or three of each; of keypoints and
-    landmarks also all in one row."""
-    if field.dtype in ("utf8", "bool") or not field.shape:
-        return False
-    last, words = field.shape[-1], re.split("[^a-z]+", field.name.lower())
-    if _named(field, "keypoint", "landmark"):
-        return last == -1 or (last > 1 and (last % 2 == 0 or last % 3 == 0))
-    return ("points" in words or "joints" in words) and last in (2, 3)
-
-
-def can_follow_as_boxes(field: Field) -> bool:
-    """Does C take it for boxes?"""
-    return field.dtype == "f32" and field.shape == (-1, 4)
-
-
-def _alike(images: list[Field]) -> list[Field]:
-    """Beside images of whole numbers, floats are images only if they have a number for each of their pixels:
-    else they are matrices, features or points."""
-    sure = [image for image in images if image.dtype in ("u8", "u16") or image.is_photo]
-    planes = {planes_of(image) for image in sure}
-    return [image for image in images if image in sure or planes_of(image) in planes] if sure else images
+def _images_of(fields: list[Field]) -> list[Field]:
+    """Those that are images by themselves, and beside the surest of them: not matrices, points or maps."""
+    images = [field for field in fields if kind_of(field).role == "image"]
+    sure = in_c(images) or [image for image in images if image.dtype in ("u8", "u16")] or images
+    beside = {image: [other for other in sure if other is not image] for image in images}
+    return [image for image in images if kind_of(image, beside[image]).role == "image"] or sure
 
 
 def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said: Declared) -> Roles:
@@ -184,14 +86,12 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         NotFoundError: none of the fields is an image.
     """
     fields = [field for field in schema if wanted is None or field.name in set(wanted)]
-    if said:
-        boxes = [field for field in fields if field.name == said.boxes]
-        masks = [field for field in fields if field.name in said.masks]
-    else:
-        boxes = [field for field in fields if _is_boxes(field)]
-        masks = [field for field in fields if field not in boxes and _is_mask(field)]
-    images = [field for field in fields if field not in boxes + masks and _is_image(field)]
-    images = _alike([image for image in images if not _is_mask(image)] or images)
+    masks = [field for field in fields if field.name in said.masks]
+    boxes = [field for field in fields if field.name == said.boxes]
+    others = [field for field in fields if field not in masks + boxes]
+    images = _images_of(others)
+    if not images and said:  # such as are called masks
+        images = [field for field in others if field.mark == "input" and is_picture(field)]
     if not images:
         seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
         raise NotFoundError(
@@ -199,13 +99,12 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         )
     for image in images:
         warn_unclear(image)
-    if said:
-        return Roles(
-            tuple(images), tuple(masks), boxes[0] if boxes else None, said.box_format if boxes else None, True
-        )
-    planes = {planes_of(image) for image in images}
-    masks = [mask for mask in masks if planes_of(mask) in planes or images[0].is_photo]
-    return Roles(tuple(images), tuple(masks), boxes[0] if boxes else None)
+    if not said:
+        found = {field: kind_of(field, images).role for field in fields if field not in images}
+        masks = [field for field, role in found.items() if role == "mask"]
+        boxes = [field for field, role in found.items() if role == "boxes"]
+    form = said.box_format if said and boxes else None
+    return Roles(tuple(images), tuple(masks), boxes[0] if boxes else None, form, follow=bool(said))
 
 
 def roles_named(
@@ -256,7 +155,7 @@ class Trial(dict[str, Any]):
         self.bfloat16: list[str] = []  # fields that are that, and f32 here, as NumPy may not know it
         for field in schema:
             if field.dtype != "utf8" and (wanted is None or field.name in set(wanted)):
-                are_boxes = field == boxes or _is_boxes(field)
+                are_boxes = field == boxes or kind_of(field).role == "boxes"
                 side = _BOXES_TRIED if are_boxes or field.name in per_box else _TRIED
                 done = settings.get(field.name, {})
                 self[field.name] = _made_up(field, done, side, are_boxes)
@@ -279,10 +178,12 @@ def _made_up_shape(field: Field, settings: dict[str, Any]) -> list[int]:
     sides = [
         settings.get(f"crop_{side}") or settings.get(f"resize_{side}", 0) for side in ("height", "width")
     ]
-    planes = [] if field.shape == _ALL_VARY else list(field.shape[:-2])
+    planes = [] if field.shape == ALL_VARY else list(field.shape[:-2])
     if all(sides):
         return (planes if settings.get("follows") or not field.is_photo else [3]) + sides
-    return [1 if _is_mask(field) else 3, -1, -1] if field.shape == _ALL_VARY else list(field.shape)
+    if field.shape == ALL_VARY:
+        return [1 if kind_of(field).role == "mask" else 3, -1, -1]
+    return list(field.shape)
 
 
 def _made_up(field: Field, settings: dict[str, Any], many: int, are_boxes: bool) -> Any:
@@ -293,7 +194,7 @@ def _made_up(field: Field, settings: dict[str, Any], many: int, are_boxes: bool)
     if are_boxes:
         values = np.broadcast_to([1, 1, 4, 4], (2, *shape)).astype(dtype)
     else:
-        most = 200 if _is_image(field) and not _is_mask(field) else 2
+        most = 200 if kind_of(field).role == "image" else 2
         values = (np.arange(2 * int(np.prod(shape))) * 7 % most).reshape(2, *shape)
         values = values.astype(dtype)
         made = _float_of(settings)

@@ -11,9 +11,10 @@ from typing import Any
 from torchvision.transforms import v2  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from .._arguments import shown
+from .._belonging import Kind, kind_of
 from .._errors import InvalidError
 from .._leaving import BY_GETTER, labels_of_boxes, parts_of
-from .._roles import Roles, is_instances
+from .._roles import Roles
 from ..schema import Field
 
 
@@ -46,7 +47,7 @@ class Sanitizing:
     def __init__(self, step: Any, roles: Roles, rows: Iterable[Field]) -> None:
         self._step = _with_labels(step, list(rows))
         # The planes of other masks are no instances, even if there are as many as boxes.
-        kept = [mask.name for mask in roles.masks if not is_instances(mask, roles.images)]
+        kept = [mask.name for mask in roles.masks if kind_of(mask, roles.images) is not Kind.INSTANCES]
         self._hidden = kept if isinstance(step, v2.SanitizeBoundingBoxes) else []
 
     def __call__(self, sample: dict[str, Any], rows: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
