@@ -41,7 +41,8 @@ static bool is_points(const apl_field *f)
     int64_t last = f->shape[f->ndim - 1];
     if (named(f, (const char *const[]){"keypoint", "landmark", NULL}))
         return last < 0 || (last > 1 && (last % 2 == 0 || last % 3 == 0));
-    return named(f, (const char *const[]){"points", "joints", NULL}) && (last == 2 || last == 3);
+    return named(f, (const char *const[]){"points", "joints", "polygon", "contour", NULL}) &&
+           (last == 2 || last == 3);
 }
 
 static bool varies(const apl_field *f)
@@ -110,22 +111,34 @@ static bool is_image(const struct reader_choice *choice, apl_store *store, const
     return apl_transform_complete(store, choice->options.split, &t, &err) == APL_OK;
 }
 
-/* The only field of images that is read and told to follow none, of channels if there is one; NULL: there is not one,
- * and the reader says so. */
-static const apl_field *image_of(const struct reader_choice *choice, apl_store *store)
+/* Fields of images that are read and told to follow none: those of channels, if there are any. */
+struct images {
+    unsigned count;
+    const apl_field *first, *last;
+};
+
+static struct images images_of(const struct reader_choice *choice, apl_store *store)
 {
-    const apl_field *found[2] = {NULL}; /* without channels, and with */
-    unsigned count[2] = {0};
+    struct images found[2] = {{0}, {0}}; /* without channels, and with */
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
         const apl_field *f = apl_store_field(store, i);
         if (!stays(choice, f) || !is_image(choice, store, f))
             continue;
-        bool channels = f->media || f->ndim == 3;
-        found[channels] = f;
-        count[channels]++;
+        struct images *of = &found[f->media || f->ndim == 3];
+        of->first = of->count++ ? of->first : f;
+        of->last = f;
     }
-    bool channels = count[1] > 0;
-    return count[channels] == 1 ? found[channels] : NULL;
+    return found[found[1].count > 0];
+}
+
+static int refuse_several(const struct reader_args *args, const char *path, const struct images *images)
+{
+    return failed(
+        "%s: %u fields are images ('%s' %s, '%s' %s%s), and one can be transformed: name masks that "
+        "follow it by --mask%s, or leave the others out by --fields",
+        shown_db(path), images->count, shown(images->first->name), type_text(images->first),
+        shown(images->last->name), type_text(images->last), images->count > 2 ? ", ..." : "",
+        args->who & FOR_STREAM ? "" : " (boxes by --boxes)");
 }
 
 static int refuse(const struct reader_args *args, const char *option, const char *path,
@@ -148,15 +161,19 @@ static int refuse(const struct reader_args *args, const char *option, const char
 int follow_args_check(const struct reader_args *args, struct reader_choice *choice, const char *path,
                       apl_store *store)
 {
+    if (!choice->options.transforms)
+        return 0;
+    struct images images = images_of(choice, store);
+    if (images.count > 1)
+        return refuse_several(args, path, &images);
     const char *option = moving(choice);
-    const apl_field *image = option ? image_of(choice, store) : NULL;
-    if (image && choice->transform.mask_count)
-        choice->transform.field = image->name; /* masks may look like images too */
-    for (unsigned i = 0; image && i < apl_store_info(store)->fields; i++) {
+    if (images.count && choice->transform.mask_count)
+        choice->transform.field = images.first->name; /* masks may look like images too */
+    for (unsigned i = 0; images.count && option && i < apl_store_info(store)->fields; i++) {
         const apl_field *f = apl_store_field(store, i);
-        enum kind kind = kind_of(f, image);
+        enum kind kind = kind_of(f, images.first);
         if (kind != UNRELATED && stays(choice, f))
-            return refuse(args, option, path, image, f, kind);
+            return refuse(args, option, path, images.first, f, kind);
     }
     return 0;
 }

@@ -4,8 +4,9 @@
 
 #include "reader_args.h"
 
-/* Refuses crops and flips that would leave in place what looks like masks, boxes or keypoints among the fields that
- * are read; 0, or what failed() returned. With masks, it names the field of the images in the choice. */
+/* Refuses transforms where several fields that are read are images, and crops and flips that would leave in place
+ * what looks like masks, boxes or keypoints; 0, or what failed() returned. With masks, it names the field of the
+ * images in the choice. */
 int follow_args_check(const struct reader_args *args, struct reader_choice *choice, const char *path,
                       apl_store *store);
 
