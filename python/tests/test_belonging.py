@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import Field, InvalidError, Loader, PerPicture, RandomFlip, Resize, Writer
+from apldata import CutMix, Field, InvalidError, Loader, PerPicture, RandomFlip, Resize, Writer
 from apldata._belonging import Kind, kind_of
 
 NOTHING, IMAGE, MASK, MAP, UNFIT = Kind.NOTHING, Kind.IMAGE, Kind.MASK, Kind.MAP, Kind.UNFIT
@@ -20,11 +20,12 @@ IMAGES = {
     "small": Field("image", "u8", (3, 32, 32)),
     "tall": Field("image", "u8", (3, 256, 192)),
     "files": Field("image", "u8", media="image/jpeg"),
+    "any": Field("image", "u8", (3, -1, -1)),
 }
-SIDES = {"small": (32, 32), "tall": (256, 192), "files": (32, 32)}
+SIDES = {"small": (32, 32), "tall": (256, 192), "files": (32, 32), "any": (32, 32)}
 FILE = "JPEG"
 ROWS_OF = [
-    # name, type, shape, role: beside u8[3,32,32], u8[3,256,192], and JPEG files
+    # name, type, shape, role: beside u8[3,32,32], u8[3,256,192], and images of any size
     ("right", "u8", (3, 32, 32), "input", IMAGE, IMAGE, IMAGE),
     ("thumbnail", "u8", (3, 16, 16), "input", IMAGE, IMAGE, IMAGE),
     ("grey", "u8", (32, 32), "input", IMAGE, IMAGE, IMAGE),
@@ -55,9 +56,13 @@ ROWS_OF = [
     # maps
     ("depth", "f32", (32, 32), "target", MAP, UNFIT, UNFIT),
     ("normals", "f32", (32, 32, 3), "target", MAP, NOTHING, UNFIT),
+    ("normals", "i32", (32, 32, 2), "input", MAP, NOTHING, NOTHING),
     ("edges", "f64", (7, 32, 32), "input", MAP, NOTHING, NOTHING),
     ("planes", "f32", (-1, 32, 32), "input", UNFIT, NOTHING, NOTHING),
     ("depth", "u16", (-1, -1), "input", MAP, MAP, MAP),
+    ("depth", "u16", (-1, -1, -1), "input", MAP, MAP, MAP),
+    ("depth", "i32", (1, -1, -1), "input", MAP, MAP, MAP),
+    ("depth", "bool", (-1, -1), "input", MAP, MAP, MAP),
     ("depth", "f32", (1, -1, -1), "input", MAP, MAP, MAP),
     ("normals", "f32", (3, -1, -1), "input", NOTHING, NOTHING, MAP),
     ("disparity", "i16", (-1, -1), "input", NOTHING, NOTHING, MAP),
@@ -88,8 +93,12 @@ ROWS_OF = [
     ("bbox", "f32", (4,), "input", ROWS, ROWS, ROWS),
     ("boxes", "f32", (-1, 6), "input", ROWS, ROWS, ROWS),
     ("objects", "i64", (-1, 5), "target", ROWS, ROWS, ROWS),
+    ("gt_boxes", "f64", (3, 6), "input", ROWS, ROWS, ROWS),
+    ("annotations", "f32", (-1, 5), "input", ROWS, ROWS, ROWS),
+    ("targets", "f32", (-1, 6), "input", ROWS, ROWS, ROWS),
     # keypoints and outlines
     ("keypoints", "f32", (17, 3), "input", KEYPOINTS, KEYPOINTS, KEYPOINTS),
+    ("keypoints", "f32", (2, 17, 3), "input", KEYPOINTS, KEYPOINTS, KEYPOINTS),
     ("keypoints", "i64", (-1, 17, 3), "target", KEYPOINTS, KEYPOINTS, KEYPOINTS),
     ("landmarks", "f32", (136,), "input", KEYPOINTS, KEYPOINTS, KEYPOINTS),
     ("joints", "u8", (5, 2), "input", KEYPOINTS, KEYPOINTS, KEYPOINTS),
@@ -110,6 +119,7 @@ ROWS_OF = [
     ("features", "f32", (8, -1, -1), "input", NOTHING, NOTHING, NOTHING),
     ("extrinsics", "f32", (2, 3, 4), "input", NOTHING, NOTHING, NOTHING),
     ("kernel", "f32", (16, 16), "input", NOTHING, NOTHING, NOTHING),
+    ("spectrogram", "f32", (1, 8, 8), "input", NOTHING, NOTHING, NOTHING),
     ("poses", "f32", (2, 4, 4), "target", NOTHING, NOTHING, NOTHING),
     ("relations", "i64", (-1, 3), "target", NOTHING, NOTHING, NOTHING),
     ("flower", "f32", (5, 2), "input", NOTHING, NOTHING, NOTHING),
@@ -117,11 +127,16 @@ ROWS_OF = [
     ("depth_matrix", "f32", (3, 3), "input", NOTHING, NOTHING, NOTHING),
     ("waypoints", "f32", (-1, 2), "input", NOTHING, NOTHING, NOTHING),
     ("keypoint_scores", "f32", (17,), "target", NOTHING, NOTHING, NOTHING),
+    ("num_keypoints", "i64", (), "target", NOTHING, NOTHING, NOTHING),
+    ("joints", "f32", (7,), "input", NOTHING, NOTHING, NOTHING),
+    ("points", "f32", (-1, 4), "input", NOTHING, NOTHING, NOTHING),
+    ("features", "f32", (-1, 5), "input", NOTHING, NOTHING, NOTHING),
+    ("scores", "f32", (5,), "target", NOTHING, NOTHING, NOTHING),
 ]  # fmt: skip
 CASES = [
     pytest.param(of, row[:4], kind, id=f"{of}-{row[0]}-{row[1]}{list(row[2])}-{row[3]}")
     for row in ROWS_OF
-    for of, kind in zip(IMAGES, row[4:], strict=True)
+    for of, kind in zip(IMAGES, (*row[4:], row[6]), strict=True)
 ]
 
 
@@ -175,6 +190,9 @@ def value_of(field: Field, sides: tuple[int, ...]) -> Any:
     """One that fits; of a map, a slope along its width."""
     if field.media:
         return file_of(sides)
+    if field.dtype == "bool":
+        slope = value_of(Field(field.name, "u8", field.shape), sides)
+        return slope > slope.mean()
     many = 1 if field.shape == (-1, -1, -1) else 3
     shape = [many if side == -1 else side for side in field.shape]
     at = next((at for at in (slice(-2, None), slice(0, 2)) if field.shape[at] == (-1, -1)), None)
@@ -205,7 +223,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def steps(library: str, of: str, **named: Any) -> Any:
     """A flip, of images that are brought to one size first."""
-    first = [Resize(SIDES[of], **named)] if of == "files" else []
+    first = [Resize(SIDES[of], **named)] if of in ("files", "any") else []
     if library == "own":
         return [*first, RandomFlip(1.0, **named)]
     if library == "albumentations":
@@ -234,6 +252,14 @@ def is_flipped(value: Any) -> bool:
     return bool(value[..., 0].mean() > value[..., -1].mean())
 
 
+STORE = r"boxes that follow are f32\[-1,4\], not .*: store the(m so .aplingest| four numbers of each)"
+ADVICE = {
+    IMAGE: "masks=", MASK: "masks=", MAP: "masks=", BOXES: "boxes=", LIKELY: "boxes=",
+    OTHER_BOXES: STORE, ROWS: STORE, INSTANCES: "varies: store one mask", KEYPOINTS: "keypoints cannot",
+    UNFIT: "only a map of the image's height and width", VECTORS: "vectors, as of optical flow",
+}  # fmt: skip
+
+
 def check_left(of: str, row: Any, value: Any) -> None:
     field = field_of(*row)
     if not field.media:
@@ -251,18 +277,24 @@ def test_it_stays_only_if_it_is_nothing(stores: Any, library: str, of: str, row:
         check_left(of, row, value)
     else:
         several = "several fields are images|" if kind is IMAGE and library == "own" else ""
-        with pytest.raises(InvalidError, match=f"{several}leave (field )?{name} .*as it is"):
+        with pytest.raises(InvalidError, match=f"{several}leave (field )?{name} .*as it is.*{ADVICE[kind]}"):
             Loader(db, transforms=steps(library, of))
     image, value = first_of(db, steps(library, of, field="image"), name)
     assert is_flipped(image)
     check_left(of, row, value)
 
 
+@pytest.mark.parametrize(("of", "row", "kind"), [case for case in CASES if case.values[2] is not NOTHING])
+def test_images_are_not_mixed_beside_it(stores: Any, of: str, row: Any, kind: Kind) -> None:
+    with pytest.raises(InvalidError, match=f"would leave {row[0]} as it is|several fields are images"):
+        Loader(stores(of, row), transforms=CutMix(num_classes=4))
+
+
 def refusal(of: str, row: Any, kind: Kind) -> str:
     """What torchvision's flip is told at once; "": nothing."""
     name, dtype, shape, _ = row
     in_c = dtype in ("u8", FILE) and not has_channels_last(shape)
-    if kind is IMAGE and (not in_c if of == "files" else dtype == FILE):
+    if kind is IMAGE and (not in_c if of == "files" else dtype == FILE and of != "any"):
         return "keeps JPEG files, which C decodes"
     if kind is IMAGE and dtype == "u16":  # which torch cannot flip
         return rf"uint16: if it is to follow .* say masks=\['{name}'\], else put v2.ToDtype"
@@ -272,7 +304,7 @@ def refusal(of: str, row: Any, kind: Kind) -> str:
 def check_moved(db: Path, transforms: Any, of: str, row: Any, kind: Kind, **said: Any) -> None:
     """With the image, unless it is a mask of another size."""
     name, _, shape, _ = row
-    if kind is MASK and of == "files" and shape[-1] > 0 and shape[-2:] != SIDES[of]:
+    if kind is MASK and of in ("files", "any") and shape[-1] > 0 and shape[-2:] != SIDES[of]:
         with pytest.raises(InvalidError, match=f"field {name}: a mask of .* of an image of 32 x 32"):
             first_of(db, transforms, name, **said)
     else:

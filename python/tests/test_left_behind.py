@@ -255,40 +255,6 @@ def test_keypoints_beside_masks_and_boxes(tmp_path: Path, library: str) -> None:
         assert batch["keypoints"][0].tolist() == [[2, 3]]
 
 
-ROWS = {
-    "bboxes": ("f32", (-1, 5), "input"), "gt_boxes": ("f64", (3, 6), "input"),
-    "boxes": ("i32", (-1, 4), "input"), "annotations": ("f32", (-1, 5), "input"),
-    "targets": ("f32", (-1, 6), "input"), "objects": ("f32", (-1, 5), "target"),
-    "bbox": ("f32", (4,), "input"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_boxes_of_other_forms_are_not_left(tmp_path: Path, name: str) -> None:
-    """With a class or a score in the same row, of a fixed number, or of whole numbers."""
-    dtype, shape, mark = ROWS[name]
-    rows = Field(name, dtype, shape, mark), np.ones([3 if side == -1 else side for side in shape])
-    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **{name: rows})
-    store = "store them so .aplingest" if shape[-1] == 4 else "store the four numbers of each so"
-    with pytest.raises(InvalidError, match=rf"leave {name} as it is: boxes that follow are f32.*: {store}"):
-        Loader(db, transforms=RandomFlip(1.0))
-    Loader(db, transforms=RandomFlip(1.0, field="image")).close()
-
-
-def test_numbers_that_are_no_places(tmp_path: Path) -> None:
-    """Scalars, scores of keypoints, features: they stay, and nothing is refused."""
-    others = {
-        "num_keypoints": Field("num_keypoints", "i64", (), "target"),
-        "keypoint_scores": Field("keypoint_scores", "f32", (17,), "target"),
-        "joints": Field("joints", "f32", (7,)), "points": Field("points", "f32", (-1, 4)),
-        "features": Field("features", "f32", (-1, 5)), "scores": Field("scores", "f32", (5,), "target"),
-    }  # fmt: skip
-    values = {n: (f, np.ones([2 if side == -1 else side for side in f.shape])) for n, f in others.items()}
-    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **values)
-    with Loader(db, transforms=RandomFlip(1.0)) as loader:
-        assert np.array_equal(next(iter(loader))["image"][0], PIXELS[..., ::-1])
-
-
 def test_keypoints_move_in_a_function_over_batches(tmp_path: Path) -> None:
     A = pytest.importorskip("albumentations")
     points = Field("keypoints", "f32", (-1, 2), "target"), [[2, 3]]
@@ -373,71 +339,6 @@ def test_masks_follow_images_that_move_alike(tmp_path: Path) -> None:
             assert np.array_equal(batch["mask"] * 9, batch["image"][:, 0])
             assert np.array_equal(batch["image"], batch["right"])
     Loader(db, transforms=[RandomFlip(field="right")], masks="mask").close()
-
-
-# ------------------------------------------------------------------------------------ maps, and what is none
-
-
-def flip_of(library: str, media: str | None = None) -> list[Any]:
-    first = [RandomResizedCrop(12)] if media else []
-    if library == "own":
-        return [*first, RandomFlip(1.0)]
-    v2 = pytest.importorskip("torchvision.transforms.v2")
-    return [*first, v2.RandomPosterize(8, p=0), v2.RandomHorizontalFlip(1)]
-
-
-@pytest.mark.parametrize(
-    ("dtype", "shape", "mark"),
-    [
-        ("u8", (*SIDES, 1), "target"),
-        ("f32", (*SIDES, 3), "target"),
-        ("f32", (*SIDES, 2), "input"),
-        ("i32", (*SIDES, 2), "input"),
-    ],
-)
-def test_maps_with_channels_last_are_not_left(tmp_path: Path, dtype: str, shape: Any, mark: str) -> None:
-    other = Field("normals", dtype, shape, mark), np.ones(shape)
-    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), normals=other)
-    with pytest.raises(InvalidError, match="leave normals as it is"):
-        Loader(db, transforms=RandomFlip(1.0))
-    with pytest.raises(InvalidError, match="would leave normals as it is"):
-        Loader(db, transforms=CutMix(num_classes=4), fields=["image", "normals"])
-
-
-@pytest.mark.parametrize("media", ["image/jpeg", None])
-@pytest.mark.parametrize(
-    ("dtype", "shape"),
-    [("u16", (-1, -1, -1)), ("u16", (1, -1, -1)), ("i32", (1, -1, -1)), ("u8", (-1, -1)), ("bool", (-1, -1))],
-)
-def test_maps_of_any_size_are_not_left(tmp_path: Path, dtype: str, shape: Any, media: str | None) -> None:
-    """Such as depth in files of 16 bits beside photographs."""
-    value = np.ones((1, *SIDES) if len(shape) == 3 else SIDES)
-    image = Field("image", "u8", media=media) if media else Field("image", "u8", (3, -1, -1))
-    db = make(tmp_path / "db", image, depth=(Field("depth", dtype, shape), value))
-    for library in ("own", "torchvision"):
-        with pytest.raises(InvalidError, match="depth"):
-            Loader(db, transforms=flip_of(library, "any"))
-    Loader(db, fields=["image"], transforms=flip_of("own", "any")).close()
-
-
-@pytest.mark.parametrize("library", ["own", "torchvision"])
-def test_matrices_are_no_images(tmp_path: Path, library: str) -> None:
-    """Floats with another number of rows and columns than the image has: nothing moves them."""
-    values = {
-        "extrinsics": np.arange(24, dtype="f4").reshape(2, 3, 4),
-        "K": np.arange(18, dtype="f4").reshape(2, 3, 3),
-        "spectrogram": np.arange(64, dtype="f4").reshape(1, 8, 8),
-    }
-    others = {name: (Field(name, "f32", value.shape), value) for name, value in values.items()}
-    db = make(tmp_path / "db", Field("image", "u8", (3, *SIDES)), **others)
-    with Loader(db, batch_size=3, transforms=flip_of(library)) as loader:
-        batch = next(iter(loader))
-        assert np.array_equal(batch["image"][0], PIXELS[..., ::-1])
-        assert all(np.array_equal(batch[name][0], value) for name, value in values.items())
-    points = Field("keypoints", "f32", (2, 17, 3)), np.ones((2, 17, 3))
-    db = make(tmp_path / "points", Field("image", "u8", (3, *SIDES)), keypoints=points)
-    with pytest.raises(InvalidError, match="leave keypoints as it is"):
-        Loader(db, transforms=flip_of(library))
 
 
 def test_functions_say_which_field_they_lack(tmp_path: Path) -> None:
