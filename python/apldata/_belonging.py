@@ -15,7 +15,7 @@ _AS_IT_IS = "leave {names} as it is: "
 _FOLLOWS = _AS_IT_IS + "name what follows the images, as in {follow}, or {alone}"
 _ROWS = _AS_IT_IS + "boxes that follow are f32[-1,4], not {type}: {stored}, or, if they are no boxes, {alone}"
 _BOTH = "leave {names} out of fields, or move both in a function over batches{unrelated}"
-_FIT = "only a map of the image's height and width can follow, by masks="
+_FIT = "only maps as large as their images can follow (masks=)"
 _BEND = "vectors, as of optical flow, change when the image is flipped or scaled, and cannot follow"
 
 
@@ -41,6 +41,7 @@ class Kind(Enum):
     BOXES = "boxes", "boxes", _FOLLOWS
     LIKELY_BOXES = "", "boxes", _FOLLOWS  # not called so
     UNFIT = "", "", f"{_AS_IT_IS}{_FIT}: {_BOTH}"  # maps of another size, such as heatmaps
+    LIKELY_UNFIT = "", "", f"{_AS_IT_IS}it may be a map, and {_FIT}: {_BOTH}"  # targets, not called so
     VECTORS = "", "", f"{_AS_IT_IS}{_BEND}: {_BOTH}"
     KEYPOINTS = "", "", f"{_AS_IT_IS}keypoints cannot follow: {_BOTH}"
     NOTHING = "", "", ""
@@ -258,7 +259,8 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.MAP, _target(_MAP), _ANY, _shape("(n,)?-1,-1|-1,-1,[134]"), _VARYING),
     _Row(Kind.MAP, _named(_MAP), _ANY, _shape("(n,)?-1,-1|-1,-1,[134]"), _LOOSE),
     # Maps of another size.
-    _Row(Kind.UNFIT, _target(_MAP), _ANY, _is_grid, _PART | _FIXED),
+    _Row(Kind.UNFIT, _named(_MAP), _ANY, _is_grid, _FIXED),
+    _Row(Kind.LIKELY_UNFIT, _target(), _ANY, _is_grid, _PART | _FIXED),
 )
 
 

@@ -101,12 +101,13 @@ def check_alone(transform: Any, image: Field, wanted: Iterable[Field], said: Dec
 
 def check_told(transforms: list[Any], wanted: list[Field], said: Declared) -> None:
     """The same of transforms of ours that are told which fields they move, where several fields are images:
-    naming those says nothing about other fields."""
+    naming those says nothing about other fields. What they guess could not be contradicted, and is left."""
     images = in_c(wanted)
     names = {name for one in transforms for name in one.fields}
     told = [field for field in wanted if field.name in names]
     moved = {*names, *(field.name for field in images), *said.masks, said.boxes or ""}
     others = left_behind(told, wanted, moved) if len(images) > 1 else []
+    others = [field for field in others if kind_of(field, told) is not Kind.LIKELY_UNFIT]
     if others:
         _refuse(transforms[0], told, others, said, related=True)
 

@@ -13,7 +13,7 @@ from apldata import CutMix, Field, InvalidError, Loader, PerPicture, RandomFlip,
 from apldata._belonging import Kind, kind_of
 
 NOTHING, IMAGE, MASK, MAP, UNFIT = Kind.NOTHING, Kind.IMAGE, Kind.MASK, Kind.MAP, Kind.UNFIT
-VECTORS, INSTANCES, KEYPOINTS = Kind.VECTORS, Kind.INSTANCES, Kind.KEYPOINTS
+VECTORS, INSTANCES, KEYPOINTS, GUESS = Kind.VECTORS, Kind.INSTANCES, Kind.KEYPOINTS, Kind.LIKELY_UNFIT
 BOXES, LIKELY, OTHER_BOXES, ROWS = Kind.BOXES, Kind.LIKELY_BOXES, Kind.OTHER_BOXES, Kind.BOX_ROWS
 
 IMAGES = {
@@ -44,7 +44,7 @@ ROWS_OF = [
     ("gt", "i32", (1, 32, 32), "target", MASK, NOTHING, MASK),
     ("gt", "i16", (32, 32, 1), "target", MASK, NOTHING, MASK),
     ("gt", "u8", (10, 10), "target", UNFIT, UNFIT, MASK),
-    ("gt", "i64", (16, 16), "target", UNFIT, NOTHING, MASK),
+    ("gt", "i64", (16, 16), "target", GUESS, NOTHING, MASK),
     ("gt", "u16", (-1, -1, -1), "target", NOTHING, NOTHING, MASK),
     ("gt", FILE, (-1,), "target", MAP, MAP, MASK),
     ("mask", "u8", (1, -1, -1), "target", MAP, MAP, MASK),
@@ -55,7 +55,7 @@ ROWS_OF = [
     ("attention_mask", "i64", (-1, -1), "input", NOTHING, NOTHING, NOTHING),
     # maps
     ("depth", "f32", (32, 32), "target", MAP, UNFIT, UNFIT),
-    ("normals", "f32", (32, 32, 3), "target", MAP, NOTHING, UNFIT),
+    ("normals", "f32", (32, 32, 3), "target", MAP, NOTHING, GUESS),
     ("normals", "i32", (32, 32, 2), "input", MAP, NOTHING, NOTHING),
     ("edges", "f64", (7, 32, 32), "input", MAP, NOTHING, NOTHING),
     ("planes", "f32", (-1, 32, 32), "input", UNFIT, NOTHING, NOTHING),
@@ -71,13 +71,13 @@ ROWS_OF = [
     ("heatmaps", "f32", (17, -1, -1), "input", MAP, MAP, MAP),
     # maps of other sizes
     ("heatmaps", "f32", (17, 64, 48), "target", UNFIT, UNFIT, UNFIT),
-    ("pose", "f32", (17, 64, 48), "target", NOTHING, UNFIT, UNFIT),
-    ("pose", "f16", (64, 48, 17), "target", NOTHING, UNFIT, UNFIT),
+    ("pose", "f32", (17, 64, 48), "target", NOTHING, GUESS, GUESS),
+    ("pose", "f16", (64, 48, 17), "target", NOTHING, GUESS, GUESS),
     ("depth_map", "u8", (64, 48), "input", UNFIT, UNFIT, IMAGE),
     ("depth", "u16", (64, 48), "input", UNFIT, UNFIT, UNFIT),
     ("segm", "i64", (17, 64, 48), "input", UNFIT, UNFIT, UNFIT),
-    ("sharp", "f32", (3, 64, 64), "target", UNFIT, NOTHING, UNFIT),
-    ("grid", "f32", (8, 6), "target", NOTHING, UNFIT, UNFIT),
+    ("sharp", "f32", (3, 64, 64), "target", GUESS, NOTHING, GUESS),
+    ("grid", "f32", (8, 6), "target", NOTHING, GUESS, GUESS),
     # flow
     ("flow", "f32", (2, 32, 32), "target", VECTORS, VECTORS, VECTORS),
     ("flow", "i16", (32, 32, 2), "input", VECTORS, VECTORS, VECTORS),
@@ -133,6 +133,7 @@ ROWS_OF = [
     ("features", "f32", (-1, 5), "input", NOTHING, NOTHING, NOTHING),
     ("scores", "f32", (5,), "target", NOTHING, NOTHING, NOTHING),
 ]  # fmt: skip
+GRID = np.arange(256.0).reshape(16, 16)
 CASES = [
     pytest.param(of, row[:4], kind, id=f"{of}-{row[0]}-{row[1]}{list(row[2])}-{row[3]}")
     for row in ROWS_OF
@@ -164,7 +165,22 @@ def test_the_kind_of_a_field_by_itself() -> None:
 def test_of_several_images_one_is_enough() -> None:
     images = [IMAGES["tall"], IMAGES["small"]]
     assert kind_of(Field("gt", "i64", (32, 32), "target"), images) is MASK
-    assert kind_of(Field("pose", "f32", (17, 64, 48), "target"), images) is UNFIT
+    assert kind_of(Field("pose", "f32", (17, 64, 48), "target"), images) is GUESS
+
+
+def test_beside_several_images_nothing_is_guessed(tmp_path: Path) -> None:
+    """Since naming these does not say that other fields have nothing to do with them."""
+    fields = dict.fromkeys(("left", "right"), ("u8", (3, 32, 32)))
+    fields |= {name: Field(name, "f32", (16, 16), "target") for name in ("grid", "heatmap")}
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(**{name: np.zeros((3, 32, 32)) for name in ("left", "right")}, grid=GRID, heatmap=GRID)
+    flip = RandomFlip(1.0, field=["left", "right"])
+    with pytest.raises(
+        InvalidError, match=r"leave heatmap as it is: only maps as large .* out of fields, or move"
+    ):
+        Loader(tmp_path / "db", transforms=flip)
+    with Loader(tmp_path / "db", transforms=flip, fields=["left", "right", "grid"]) as loader:
+        assert np.array_equal(next(iter(loader))["grid"][0], GRID)
 
 
 # ---------------------------------------------------------------------------------------- what becomes of it
@@ -256,7 +272,7 @@ STORE = r"boxes that follow are f32\[-1,4\], not .*: store the(m so .aplingest| 
 ADVICE = {
     IMAGE: "masks=", MASK: "masks=", MAP: "masks=", BOXES: "boxes=", LIKELY: "boxes=",
     OTHER_BOXES: STORE, ROWS: STORE, INSTANCES: "varies: store one mask", KEYPOINTS: "keypoints cannot",
-    UNFIT: "only a map of the image's height and width", VECTORS: "vectors, as of optical flow",
+    UNFIT: "only maps as large", GUESS: "it may be a map", VECTORS: "vectors, as of optical flow",
 }  # fmt: skip
 
 
