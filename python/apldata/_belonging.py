@@ -54,7 +54,7 @@ class Kind(Enum):
 
 _Test = Callable[[Field], bool]
 
-_BOX, _MASK = "box", "(?<!attention_)mask|segm"  # an attention mask is of tokens
+_BOX, _MASK = "box", "^(?!.*(attention|attn|causal|token|segment_id)).*(mask|segm)"  # not those of tokens
 _MAP = f"{_MASK}|heatmap|depth|(map|flow)s?(?![a-z])"
 _FLOW = "flows?(?![a-z])|offset|displacement"
 _POINT, _OUTLINE = "keypoint|landmark", "polygon|contour"
@@ -134,10 +134,6 @@ def _is_grid(field: Field) -> bool:
     return len(shape) in (2, 3) and min(shape) > 0 and max(map(min, _ends(field))) > 4
 
 
-def _is_class_grid(field: Field) -> bool:
-    return _is_grid(field) and _has_planes(field)
-
-
 def _is_row_of_points(field: Field) -> bool:
     """Of two or three numbers each, as many as there are."""
     last = field.shape[-1] if field.shape else 0
@@ -166,8 +162,10 @@ class Beside(Flag):
     VARYING = auto()  # both vary from record to record
     LOOSE = auto()  # only the field's vary
     FIXED = auto()  # only the images' vary
-    LIKE = ALONE | SAME | VARYING
-    MAYBE = LIKE | PART | OTHER | LOOSE | FIXED
+
+
+_ALONE, _SAME, _PART, _OTHER, _VARYING, _LOOSE, _FIXED = Beside
+_LIKE = _ALONE | _SAME | _VARYING
 
 
 def _divides(sides: tuple[int, ...], others: tuple[int, ...]) -> bool:
@@ -180,16 +178,14 @@ def _beside(field: Field, image: Field) -> Beside:
     planes, ends = planes_of(image), _ends(field)
     varies = field.media or (-1, -1) in (ends[0], planes_of(field))
     if image.is_photo or -1 in (planes or ()):
-        flat = len(field.shape) in (2, 3) and -1 not in field.shape
-        return Beside.VARYING if varies else Beside.FIXED if flat else Beside.OTHER
+        return _VARYING if varies else _FIXED if _is_grid(field) else _OTHER
     if varies:
-        return Beside.LOOSE
+        return _LOOSE
     if planes is None or len(field.shape) not in (2, 3):
-        return Beside.OTHER
+        return _OTHER
     if planes in ends:
-        return Beside.SAME
-    part = any(_divides(end, planes) or _divides(planes, end) for end in ends)
-    return Beside.PART if part else Beside.OTHER
+        return _SAME
+    return _PART if any(_divides(end, planes) or _divides(planes, end) for end in ends) else _OTHER
 
 
 # -------------------------------------------------------------------------------------------------- the table
@@ -201,7 +197,7 @@ class _Row:
     says: _Test  # by its name, or its mark
     dtypes: set[str]
     shape: _Test
-    beside: Beside = Beside.MAYBE
+    beside: Beside = ~Beside(0)  # any
 
     def fits(self, field: Field, beside: Beside) -> bool:
         dtype = "file" if field.media else field.dtype
@@ -211,10 +207,6 @@ class _Row:
 def _anything(field: Field) -> bool:
     return True
 
-
-_ALONE, _LIKE, _SAME = Beside.ALONE, Beside.LIKE, Beside.SAME
-_PART, _OTHER = Beside.PART, Beside.OTHER
-_VARYING, _LOOSE, _FIXED = Beside.VARYING, Beside.LOOSE, Beside.FIXED
 
 _TABLE = (  # the first that fits says what a field is
     # Maps that cannot follow; images, of any size; masks and boxes that say so.
@@ -227,9 +219,8 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.MAP, _target(_MASK), _FILE, is_picture),
     _Row(Kind.BOXES, _named(_BOX), _F32, _shape("-1,4")),
     _Row(Kind.OTHER_BOXES, _named(_BOX), _ANY, _shape("n,4")),
-    _Row(Kind.INSTANCES, _named(_MASK), _ANY, _shape("-1,k,k")),
-    _Row(Kind.MASK, _named(_MASK), _CLASS, _has_planes, _LIKE),
-    _Row(Kind.MASK, _named(_MASK), _CLASS, _is_class_grid, _FIXED),
+    _Row(Kind.INSTANCES, _named(_MASK), _ANY, _shape(r"-1,\d\d+,\d\d+")),
+    _Row(Kind.MASK, _named(_MASK), _CLASS, _has_planes, _LIKE | _FIXED),
     # Keypoints and outlines, perhaps all of them in one row.
     _Row(Kind.KEYPOINTS, _named(_POINT), _PLACE, _is_row_of_points),
     _Row(Kind.KEYPOINTS, _named(_POINTS), _PLACE, _shape("(.*,)?[23]")),
@@ -243,8 +234,7 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.VECTORS, _target(_MAP), _ANY, _shape("-1,-1,2"), _VARYING),
     _Row(Kind.VECTORS, _anything, _FLOAT, _shape("2,-1,-1"), _VARYING),
     # Masks that do not say so, and images that may be matrices.
-    _Row(Kind.MASK, _target(), _CLASS, _has_planes, _LIKE),
-    _Row(Kind.MASK, _target(), _CLASS, _is_class_grid, _FIXED),
+    _Row(Kind.MASK, _target(), _CLASS, _has_planes, _LIKE | _FIXED),
     _Row(Kind.MAP, _target(_MASK), _BYTE, is_picture, _LOOSE),
     _Row(Kind.UNFIT, _target(_MASK), _BYTE, is_picture, _PART | _OTHER),
     _Row(Kind.IMAGE, _input(), _BYTE, is_picture),
@@ -268,6 +258,6 @@ def kind_of(field: Field, images: Iterable[Field] = ()) -> Kind:
     """What it is to one of the images; without these, what it is by itself."""
     if field.mark not in ("input", "target"):
         return Kind.NOTHING
-    found = [_beside(field, image) for image in images] or [Beside.ALONE]
+    found = [_beside(field, image) for image in images] or [_ALONE]
     rows = (row for row in _TABLE for beside in found if row.fits(field, beside))
     return next((row.kind for row in rows), Kind.NOTHING)

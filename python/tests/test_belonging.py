@@ -53,6 +53,9 @@ ROWS_OF = [
     ("masks", "u8", (-1, 32, 32), "target", INSTANCES, INSTANCES, INSTANCES),
     ("masks", "i32", (-1, 32, 32), "target", INSTANCES, INSTANCES, INSTANCES),
     ("attention_mask", "i64", (-1, -1), "input", NOTHING, NOTHING, NOTHING),
+    ("causal_mask", "f32", (77, 77), "input", NOTHING, NOTHING, NOTHING),
+    ("segment_ids", "i64", (16, 77), "input", NOTHING, NOTHING, NOTHING),
+    ("joint_mask", "bool", (-1, 17, 3), "input", NOTHING, NOTHING, NOTHING),
     # maps
     ("depth", "f32", (32, 32), "target", MAP, UNFIT, UNFIT),
     ("normals", "f32", (32, 32, 3), "target", MAP, NOTHING, GUESS),
