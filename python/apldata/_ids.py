@@ -43,6 +43,19 @@ def is_one(ids: Any) -> TypeGuard[int]:
     return getattr(ids, "ndim", None) == 0 and hasattr(ids, "__index__") and "int" in str(ids.dtype)
 
 
+def as_ids(ids: Any) -> np.ndarray:
+    """What a function says that the ids of a batch are: uint64[n], read-only, a copy."""
+    try:
+        given = _array(ids)
+    except InvalidError:
+        given = np.array([-1])
+    if given.size and (given.dtype.kind == "b" or (given < 0).any()):
+        raise wrong_value("batch.ids", "ids of records, in one row", ids)
+    made = given.astype(np.uint64)
+    made.setflags(write=False)
+    return made
+
+
 def mask_of(ids: Any) -> np.ndarray | None:
     """`ids` as a mask, bool[n]; None: it is not a mask."""
     if isinstance(ids, (slice, str, bytes)) or not hasattr(ids, "__len__"):

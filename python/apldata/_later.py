@@ -11,6 +11,7 @@ from ._arrays import numpy_dtype
 from ._errors import InvalidError
 from ._foreign import Wrapped
 from ._ragged import RaggedArray
+from ._records import row_told
 from .collation import Collation, Collations, Pad, Ragged
 from .schema import Field
 
@@ -71,7 +72,7 @@ class Collated:
     def _pad(self, batch: Any, values: list[np.ndarray], how: Pad) -> None:
         name, axis = self._field.name, self._field.shape.index(-1)
         if how.length is not None:
-            values = [self._fitted(value, how, axis, int(batch.ids[row])) for row, value in enumerate(values)]
+            values = [self._fitted(value, how, axis, batch, row) for row, value in enumerate(values)]
         lengths = np.array([value.shape[axis] for value in values], np.int64)
         longest = how.length or int(lengths.max(initial=0))
         first = values[0] if values else self._none()
@@ -82,15 +83,15 @@ class Collated:
         batch[name], batch[f"{name}_lengths"] = made, lengths
         batch[f"{name}_mask"] = np.arange(longest) < lengths[:, None]
 
-    def _fitted(self, value: np.ndarray, how: Pad, axis: int, record: int) -> np.ndarray:
+    def _fitted(self, value: np.ndarray, how: Pad, axis: int, batch: Any, row: int) -> np.ndarray:
         """At most as long as asked for."""
         longest = how.length or 0
         if value.shape[axis] > longest and not how.truncate:
+            told, records = row_told(batch, row)
             raise InvalidError(
-                f"record {record}: field {self._field.name} is {value.shape[axis]} long, and is to be padded "
+                f"{told}: field {self._field.name} is {value.shape[axis]} long, and is to be padded "
                 f"to {longest}: truncate it, or pad to more",
-                first=record,
-                count=1,
+                **records,
             )
         return _cut(value, longest, axis)
 

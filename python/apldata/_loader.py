@@ -52,7 +52,8 @@ class Loader(Course):
         seed: another seed gives another order and other augmentation.
         transforms: what is done to images, from `apldata.transforms`; then functions of a whole batch. These
             are called with the `Batch` on a Python thread ahead of the loop, may write into its arrays or
-            replace them (``batch["image"] = ...``), and may return something else to deliver instead.
+            replace them (``batch["image"] = ...``), and may return something else to deliver instead. One
+            that leaves out or reorders rows, of all fields, sets ``batch.ids`` too.
         fields: names of the fields to read; None: all. Other fields are not decoded. []: only ids
             (`batch.ids`).
         masks: the name of a field that is a mask of the images, or a list of several. Masks are resized (by

@@ -9,6 +9,8 @@ from copy import copy
 from hashlib import blake2b
 from typing import Any
 
+from ._errors import InvalidError
+
 _FEWEST = 8  # records that are worth a thread
 
 
@@ -41,6 +43,15 @@ class Keys:
     def of_batch(self, step: int) -> int:
         """For what is drawn for the whole batch."""
         return record_key(self._seed, self._epoch, self._position, 2**32 + step, self._number)
+
+
+def row_told(batch: Any, row: int) -> tuple[str, dict[str, int]]:
+    """A row of a batch as errors call it, and the record that they concern, if it is known."""
+    try:
+        record = int(batch.ids[row])
+    except InvalidError:  # a function has changed the rows
+        return f"row {row} of a batch", {}
+    return f"record {record}", {"first": record, "count": 1}
 
 
 def in_threads(rows: int, threads: int, work: Callable[[int, int, int], None]) -> None:

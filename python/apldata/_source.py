@@ -53,10 +53,12 @@ def _rows(value: Any) -> int:
 
 
 def _check_rows(function: Function, batch: _core.Batch) -> None:
-    """Refuses a batch whose fields have come to have different numbers of rows: images would go with the
-    labels of others."""
+    """Tells a batch how many rows a function has left. Refuses fields that have come to have different
+    numbers of them: images would go with the labels of others."""
     rows = {name: batch.rows if value is None else _rows(value) for name, value in batch._held().items()}
-    if -1 not in rows.values() and len(set(rows.values())) <= 1:
+    left = set(rows.values()) or {len(batch.ids)}
+    if -1 not in left and len(left) == 1:
+        batch._set_rows(left.pop())
         return
     told = ", ".join(f"{name} {'none' if count < 0 else count}" for name, count in rows.items())
     raise InvalidError(

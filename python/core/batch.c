@@ -30,7 +30,7 @@ PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *sto
     b->parts = Py_XNewRef(parts);
     b->epoch = apl_batch_epoch(batch);
     b->position = apl_batch_position(batch);
-    b->rows = apl_batch_rows(batch);
+    b->rows = b->rows_left = apl_batch_rows(batch);
     b->copies = PyDict_New();
     b->values = PyDict_New();
     if (!b->copies || !b->values)
@@ -44,6 +44,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(((struct batch *)self)->copies);
     Py_VISIT(((struct batch *)self)->names);
     Py_VISIT(((struct batch *)self)->parts);
+    Py_VISIT(((struct batch *)self)->ids);
     Py_VISIT(((struct batch *)self)->store);
     Py_VISIT(Py_TYPE(self));
     return 0;
@@ -56,6 +57,7 @@ static int clear(PyObject *self)
     Py_CLEAR(b->copies);
     Py_CLEAR(b->names);
     Py_CLEAR(b->parts);
+    Py_CLEAR(b->ids);
     Py_CLEAR(b->store);
     return 0;
 }
@@ -333,6 +335,7 @@ static PyMethodDef methods[] = {
     {"values", values, METH_NOARGS, "What batch[name] is, for each field."},
     {"items", items, METH_NOARGS, "(name, batch[name]) of each field."},
     {"_held", held, METH_NOARGS, "_held(): of each field, the array in its place, or None"},
+    {"_set_rows", batch_set_rows, METH_O, "_set_rows(rows): a function has left so many"},
     {"get", get, METH_VARARGS,
      "get(name, default=None) -> batch[name], or the default if there is no such field."},
     {"release", release, METH_NOARGS,

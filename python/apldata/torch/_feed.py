@@ -297,7 +297,8 @@ class Feed:
         try:
             for samples in loader:
                 rows = range(max(first, at), min(end, at + step))
-                part = _samples(samples).pick([row - at for row in rows])
+                whole = _samples(samples, min(step, self.records - at))
+                part = whole.pick([row - at for row in rows])
                 parts.append((part, [row - first for row in rows]))
                 at += step
                 if at >= end:
@@ -307,7 +308,7 @@ class Feed:
         return parts[0][0] if len(parts) == 1 else Samples.joined(parts)
 
     def _picked(self, rows: list[Row], epoch: int, first: int, count: int, of: list[int]) -> Any:
-        part = _samples(self._part(epoch, first, count))
+        part = _samples(self._part(epoch, first, count), count)
         return part.pick([rows[at].position - first for at in of]), of
 
     def close(self) -> None:
@@ -324,11 +325,17 @@ class Feed:
             interrupt_later()
 
 
-def _samples(part: Any) -> Samples:
+def _samples(part: Any, rows: int) -> Samples:
+    """The part, if it has a sample for each of these rows."""
     if not isinstance(part, Samples):
         raise InvalidError(
             "the last function of the loader makes something else than a batch of each batch: its rows "
             "cannot be put together in another order; iterate the loader itself"
+        )
+    if len(part) != rows:
+        raise InvalidError(
+            f"a batch of {rows} records has {len(part)} rows after the functions of the loader: rows that "
+            "they change cannot be put together in another order; iterate the loader itself"
         )
     return part
 

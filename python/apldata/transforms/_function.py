@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arguments import choice, flag, names, optional_text, shown, wrong_type
 from .._errors import InvalidError, InvalidTypeError
+from .._records import row_told
 
 _MODULE = "torch.nn.modules.module"  # whose __call__() hands everything to forward()
 
@@ -152,7 +153,7 @@ class PerPicture:
         made = [self._one(image) for image in images]
         other = next((k for k, one in enumerate(made) if one.shape != made[0].shape), 0)
         if other:
-            told = ", ".join(f"{made[k].shape} of record {batch.ids[k]}" for k in (0, other))
+            told = ", ".join(f"{made[k].shape} of {row_told(batch, k)[0]}" for k in (0, other))
             raise InvalidError(
                 f"field {self.field}: {shown(self.function)} has returned images of several shapes: {told}: "
                 "crop or resize them to one"
