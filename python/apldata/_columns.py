@@ -49,11 +49,11 @@ def whole_targets(store: Store) -> list[str]:
     ]
 
 
-def check_holds(name: str, values: np.ndarray, to: Any, bounds: tuple[int, int], advice: str) -> None:
+def check_holds(what: str, values: np.ndarray, to: Any, bounds: tuple[int, int], advice: str) -> None:
     """Frameworks cut whole numbers that the type `to`, of these `bounds`, cannot hold.
 
     Raises:
-        InvalidError: there are such; its message ends with the `advice`.
+        InvalidError: there are such; its message begins with `what` they are, and ends with the `advice`.
     """
     low, high = bounds
     own = np.iinfo(values.dtype)
@@ -61,7 +61,25 @@ def check_holds(name: str, values: np.ndarray, to: Any, bounds: tuple[int, int],
         return
     for extreme in (int(values.min()), int(values.max())):
         if not low <= extreme <= high:
-            raise InvalidError(f"field {name}: {extreme} does not fit {to}: {advice}")
+            raise InvalidError(f"{what}: {extreme} does not fit {to}: {advice}")
+
+
+def check_exact(what: str, values: np.ndarray, to: np.dtype, advice: str) -> np.ndarray:
+    """Whole numbers as the type `to` of floats or bools, which would round some.
+
+    Raises:
+        InvalidError: it cannot hold all of them exactly; its message is as that of `check_holds()`.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = values.astype(to)
+    back = (made.real if to.kind == "c" else made).astype(np.float64)
+    lost = back != values
+    large = (values > 2**53) | (values < -(2**53)) if values.dtype.itemsize == 8 else np.zeros_like(lost)
+    for at in zip(*np.nonzero(large), strict=True):  # NumPy compares them as floats, rounded alike
+        lost[at] = not np.isfinite(back[at]) or int(back[at]) != int(values[at])
+    if lost.any():
+        raise InvalidError(f"{what}: {values[lost][0]} does not fit {to} exactly: {advice}")
+    return made
 
 
 def varying(store: Store) -> list[str]:

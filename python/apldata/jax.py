@@ -13,32 +13,30 @@ import copy
 import json
 import os
 import time
-import weakref
-from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 import numpy as np
 
 from ._arguments import U32, names_checked, some_names, whole, wrong_type, wrong_value
-from ._columns import check_holds, fixed_fields, has_functions, lent_view, whole_targets
+from ._columns import fixed_fields, has_functions, whole_targets
 from ._core import Batch, Reader
 from ._errors import InvalidError, LentError
 from ._extras import not_installed
 from ._loader import Loader
 from ._options import LoaderOptions
 from ._pass import Pass
-from ._ragged import RaggedArray
 from ._source import Source
 from ._store import Store
-from ._warning import warn
 from .collation import Collations
-from .schema import listed as listed_fields
 from .transforms import listed
 
 try:
     import jax
     from jax.sharding import Sharding
+
+    from ._narrowing import label_dtype_of, warn_of_rounding
+    from ._placing import Held, Placement, row_parts, undivided
 except ModuleNotFoundError as error:
     raise not_installed(error, "jax") from None
 
@@ -51,7 +49,7 @@ def arrays(batch: Batch, device: jax.Device | str | None = None) -> dict[str, ja
     """A batch, such as ``store[3:9]``, as a dict of arrays: in the batch's own memory if `device` is the CPU,
     otherwise copied to the device. None: JAX's default device. Text and fields of varying shape are left
     out."""
-    return _Placement(_device_of(device), None, ())(batch)
+    return Placement(_device_of(device), None, ())(batch)
 
 
 class DataLoader(Loader):
@@ -78,10 +76,12 @@ class DataLoader(Loader):
             means its first device; None: JAX's default device.
         sharding: makes global arrays instead, whose rows are the processes' batches one after another; a
             batch has `batch_size` rows of each process. Rows are divided evenly among the devices, so
-            `drop_last` is advisable, and required with several processes.
+            `drop_last` is advisable, and required with several processes. Arrays without a row for each
+            record (`Ragged`, graphs) cannot be divided, nor, over processes, those that `Pad` pads to no
+            given length.
         prefetch: batches that are put on the device ahead of the loop; one more may be on its way. 0: none.
-        label_dtype: the type to which whole-number targets are converted, such as ``"int32"``; None: as they
-            are stored.
+        label_dtype: the type to which whole-number targets are converted, such as ``"int32"``; it must hold
+            them exactly. None: as they are stored.
         rank, world: the number of this process, and how many share an epoch; None: as jax.distributed says,
             if it has been initialised or there is a sharding, otherwise as torchrun, MPI or Slurm say.
 
@@ -111,29 +111,35 @@ class DataLoader(Loader):
         prefetch = whole("prefetch", prefetch, 0, U32)
         if device is not None and sharding is not None:
             raise InvalidError("device or sharding: one of the two")
-        label_dtype = None if label_dtype is None else _label_dtype(label_dtype)
+        label_dtype = None if label_dtype is None else label_dtype_of(label_dtype)
         fields = [fields] if isinstance(fields, str) else some_names("fields", fields)
         store, transforms = db if isinstance(db, Store) else Store(db), listed(transforms)
+        collations = Collations(options.get("collate"), store.schema, None)
         if fields is None:  # packed ones are read alone
-            fields = Collations(options.get("collate"), store.schema, None).packed or None
+            fields = collations.packed or None
         if not has_functions(transforms):
             fields = fixed_fields(store, fields, "JAX", options.get("collate") or ())
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
             rank, world = jax.process_index(), jax.process_count()
         target = sharding if sharding is not None else _device_of(device)
-        self._placement = _Placement(
-            target, label_dtype, whole_targets(store) if label_dtype is not None else ()
-        )
+        labels = whole_targets(store) if label_dtype is not None else ()
+        rows = batch_size if options.get("drop_last") and not options.get("socket") else 0
+        self._placement = Placement(target, label_dtype, labels, rows, collations.by_name)
         self._places_ahead = prefetch > 0 and not self._placement.lends
         if self._places_ahead:
             self._depth = prefetch
             transforms = [*transforms, self._placement]
-        _warn_of_rounding(store, fields)
+        warn_of_rounding(store, fields)
         super().__init__(
             store, split, batch_size, transforms=transforms, fields=fields, rank=rank, world=world, **options
         )
-        if sharding is not None:
+        if sharding is None:
+            return
+        try:
             self._check_sharding(sharding, world or 1)
+        except InvalidError:
+            self.close()
+            raise
 
     _lent_advice = "arrays lie in their batches: copy those you want to keep: x + 0"
 
@@ -149,9 +155,9 @@ class DataLoader(Loader):
 
     def _check_sharding(self, sharding: Sharding, world: int) -> None:
         """Tells at the start what else would be told at the end of the first epoch."""
-        drop_last, parts = self._options["drop_last"], _row_parts(sharding)
+        drop_last, parts = self._options["drop_last"], row_parts(sharding)
+        self._placement.check(self._functions)
         if world > 1 and not drop_last:
-            self.close()
             raise InvalidError(
                 "drop_last=True is needed with a sharding over processes: without it, "
                 "the last step may give them different numbers of rows"
@@ -161,34 +167,22 @@ class DataLoader(Loader):
             rows.append(self.records % self.batch_size)
         for count in rows:
             if count % parts:
-                self.close()
-                raise _undivided(count, sharding, f", which divides rows into {parts} parts")
+                raise undivided(
+                    f"a batch of {count} rows", sharding, f", which divides rows into {parts} parts"
+                )
 
     def __iter__(self) -> Iterator[dict[str, jax.Array]]:
         return super().__iter__()
-
-
-class _Held:
-    """Which of the batches that were handed out have arrays that Python still holds."""
-
-    def __init__(self) -> None:
-        self._batches: deque[list[weakref.ref[jax.Array]]] = deque(maxlen=1024)
-
-    def add(self, arrays: Iterable[jax.Array]) -> None:
-        self._batches.append([weakref.ref(array) for array in arrays])
-
-    def count(self) -> int:
-        return sum(any(array() is not None for array in batch) for batch in list(self._batches))
 
 
 class _PatientSource(Source):
     """JAX computes behind the loop's back, and keeps the batches that it still needs. When no more can be
     lent for that, and not because the loop keeps them itself, this waits until one comes back."""
 
-    def __init__(self, reader: Reader, timeout: float, functions: list[Any], placement: _Placement) -> None:
+    def __init__(self, reader: Reader, timeout: float, functions: list[Any], placement: Placement) -> None:
         super().__init__(reader, timeout, functions)
         self.placement = copy.copy(placement)
-        self.held = self.placement.held = _Held()
+        self.held = self.placement.held = Held()
 
     def next(self) -> Batch | None:
         end, pause = time.monotonic() + _PATIENCE, 1e-4
@@ -202,127 +196,6 @@ class _PatientSource(Source):
             time.sleep(pause)
             jax.device_put(np.int8(0))  # with such a call JAX releases NumPy arrays that it no longer needs
             pause = min(1.5 * pause, 0.01)
-
-
-class _Placement:
-    """Makes arrays of what a loader hands out, and puts them where they belong. It knows no loader, since it
-    is called by a thread that must not keep one alive."""
-
-    def __init__(self, target: jax.Device | Sharding, label_dtype: Any, labels: Iterable[str]) -> None:
-        self._target, self._dtype, self._labels = target, label_dtype, frozenset(labels)
-        self.lends = target == _lending_device()
-        self.held = _Held()
-
-    def __call__(self, item: Any) -> Any:
-        if not isinstance(item, Batch):
-            return jax.tree.map(self._put, item)
-        lent: list[jax.Array] = []
-        made = {name: self._array(item, name, lent) for name in item}
-        if lent:
-            self.held.add(lent)
-        return {name: array for name, array in made.items() if array is not None}
-
-    def _array(self, batch: Batch, name: str, lent: list[jax.Array]) -> Any:
-        """None: it is a list, of text or of arrays. What keeps the batch is put into `lent`."""
-        relabelled = name in self._labels
-        view = lent_view(batch, name) if self.lends and not relabelled else None
-        if view is not None:
-            _check_range(name, batch[name])
-            array = jax.dlpack.from_dlpack(view)
-            if view.lent:
-                lent.append(array)
-            return array
-        value = batch[name]
-        if isinstance(value, list):
-            return None
-        if isinstance(value, RaggedArray):
-            _check_range(name, value.values)
-            return RaggedArray(self._put(value.values), self._put(value.offsets))
-        whole = relabelled and value.dtype.kind in "iu"  # labels that were mixed are not
-        _check_range(name, value, self._dtype if whole else None)
-        return self._put(value.astype(self._dtype) if whole else value)
-
-    def _put(self, value: Any) -> jax.Array:
-        if not isinstance(self._target, Sharding):
-            return jax.device_put(value, self._target)
-        try:
-            return jax.make_array_from_process_local_data(self._target, np.asarray(value))
-        except ValueError as error:
-            raise _undivided(len(value), self._target, f": {error}") from error
-
-
-def _rounds() -> bool:
-    """Does f64 become f32?"""
-    return bool(jax.dtypes.canonicalize_dtype(np.float64) != np.float64)
-
-
-def _warn_of_rounding(store: Store, fields: Iterable[str] | None) -> None:
-    wanted = store.schema.names if fields is None else list(fields)
-    rounded = [f.name for f in store.schema if f.name in wanted and f.dtype == "f64"]
-    if rounded and _rounds():
-        warn(
-            f"{store.path}: JAX rounds f64 to f32 (fields: {listed_fields(rounded)}): "
-            "set jax_enable_x64 to keep them",
-        )
-
-
-def _check_finite(name: str, values: np.ndarray) -> None:
-    """JAX makes infinite what f32 cannot hold."""
-    if not _rounds():
-        return
-    with np.errstate(over="ignore"):
-        lost = np.isfinite(values) & np.isinf(values.astype(np.float32))
-    if lost.any():
-        raise InvalidError(
-            f"field {name}: {values[lost][0]} does not fit float32: set jax_enable_x64, "
-            "or leave the field out of `fields`"
-        )
-
-
-def _check_range(name: str, values: np.ndarray, dtype: np.dtype | None = None) -> None:
-    """JAX wraps whole numbers that do not fit, and makes floats infinite.
-
-    Args:
-        dtype: to which they are converted; None: as they are, which without JAX's 64-bit mode is 32 bits.
-
-    Raises:
-        InvalidError: some do not fit.
-    """
-    if values.dtype == np.float64:
-        _check_finite(name, values)
-    if values.dtype.kind not in "iu":
-        return
-    becomes = jax.dtypes.canonicalize_dtype(dtype or values.dtype)
-    if becomes != values.dtype and jax.numpy.issubdtype(becomes, np.integer):
-        bounds = jax.numpy.iinfo(becomes)
-        advice = "choose another label_dtype" if becomes == dtype else "set jax_enable_x64"
-        check_holds(
-            name, values, becomes, (bounds.min, bounds.max), f"{advice}, or leave the field out of `fields`"
-        )
-
-
-def _label_dtype(dtype: Any) -> np.dtype:
-    try:
-        return np.dtype(dtype)
-    except TypeError:
-        raise wrong_type("label_dtype", "a dtype of NumPy's or JAX's, or None", dtype) from None
-
-
-def _undivided(rows: int, sharding: Sharding, why: str) -> InvalidError:
-    return InvalidError(
-        f"a batch of {rows} rows cannot be divided among the devices of {sharding}{why}; "
-        "choose batch_size to fit, and drop_last=True, which leaves out the short batch at an epoch's end"
-    )
-
-
-def _row_parts(sharding: Sharding) -> int:
-    """Into how many parts a sharding divides the rows; 1 if it cannot be told without an array."""
-    rows = sharding.num_devices
-    try:
-        places = sharding.devices_indices_map((rows,)).values()
-    except ValueError:
-        return 1
-    return len({place[0].indices(rows) for place in places})
 
 
 def _device_of(device: Any) -> jax.Device:
@@ -342,8 +215,3 @@ def _device_of(device: Any) -> jax.Device:
 
 def _default_device() -> jax.Device:
     return next(iter(jax.device_put(np.int8(0)).devices()))
-
-
-def _lending_device() -> jax.Device | None:
-    """The device whose memory is that of this process, as DLPack sees it."""
-    return jax.local_devices(backend="cpu")[0]

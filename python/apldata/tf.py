@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import names_checked, some_names, wrong_type
-from ._columns import check_holds, lent_view, whole_targets
+from ._columns import check_exact, check_holds, lent_view, whole_targets
 from ._errors import CancelledError, InvalidError
 from ._extras import not_installed
 from ._loader import Loader
@@ -68,8 +68,8 @@ def dataset(
         db: a `Store`, its directory, or an `apldata.Loader`, which determines all other options.
         split, batch_size, fields: as for `apldata.Loader`, which also takes the `options`: seed, transforms,
             shuffle, drop_last, threads, ...
-        label_dtype: the type to which whole-number targets are converted, such as ``"int32"``; None: as they
-            are stored.
+        label_dtype: the type to which whole-number targets are converted, such as ``"int32"``; it must hold
+            them exactly. None: as they are stored.
 
     Raises:
         InvalidError: a field varies in dimensions other than the first. Others as `apldata.Loader`; while
@@ -160,22 +160,19 @@ class _Labels:
 
     def cast(self, name: str, value: Any) -> Any:
         """A tensor, converted if it is such a target, and has not been mixed."""
-        if name not in self._names or not value.dtype.is_integer:
+        if name not in self._names or not isinstance(value, tf.Tensor) or not value.dtype.is_integer:
             return value
-        self._check(name, value.numpy())
-        return tf.cast(value, self._dtype)
+        return tf.convert_to_tensor(self.convert(name, value.numpy()))
 
     def convert(self, name: str, value: Any) -> Any:
         """An array, likewise."""
-        if name not in self._names or value.dtype.kind not in "iu":
+        if name not in self._names or not isinstance(value, np.ndarray) or value.dtype.kind not in "iu":
             return value
-        self._check(name, value)
-        return value.astype(tf.as_dtype(self._dtype).as_numpy_dtype)
-
-    def _check(self, name: str, value: np.ndarray) -> None:
-        to = self._dtype
+        what, to, advice = f"field {name}", self._dtype, "choose another label_dtype"
         if to.is_integer:
-            check_holds(name, value, to.name, (to.min, to.max), "choose another label_dtype")
+            check_holds(what, value, to.name, (to.min, to.max), advice)
+            return value.astype(to.as_numpy_dtype)
+        return check_exact(what, value, np.dtype(to.as_numpy_dtype), advice)
 
 
 def _tensor(batch: _core.Batch, name: str) -> Any:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+FLAGS = os.environ.get("XLA_FLAGS", "")
+if "host_platform_device_count" not in FLAGS:
+    os.environ["XLA_FLAGS"] = f"{FLAGS} --xla_force_host_platform_device_count=4".strip()
 jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
@@ -16,6 +21,7 @@ import apldata  # noqa: E402
 from apldata.jax import DataLoader  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("jax_on_cpu")
+several = pytest.mark.skipif(len(jax.devices("cpu")) < 4, reason="JAX was started with fewer than 4 devices")
 
 
 @pytest.mark.parametrize("shape", [(), (100,)], ids=["small", "lent"])
@@ -80,3 +86,85 @@ def test_labels_that_label_dtype_cannot_hold_are_refused(tmp_path: Path) -> None
         next(iter(DataLoader(tmp_path / "s", batch_size=1, label_dtype="uint8")))
     (batch,) = DataLoader(tmp_path / "s", batch_size=1, label_dtype="uint16")
     assert batch["label"].dtype == jnp.uint16 and batch["label"].tolist() == [256]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", jnp.bfloat16, "float64", "bool", "complex64"])
+def test_labels_that_label_dtype_would_round_are_refused(tmp_path: Path, dtype: Any) -> None:
+    """float64 becomes float32."""
+    exact = 1 if dtype == "bool" else 256
+    with apldata.Writer(tmp_path / "s", [apldata.Field("label", "i64", (), "target")]) as writer:
+        for split, labels in (("exact", [exact, 0]), ("large", [2**24 + 1, 0]), ("huge", [2**62 + 1, 0])):
+            writer.begin(split)
+            writer.extend(label=labels)
+    options = {"batch_size": 2, "shuffle": False, "label_dtype": dtype}
+    (batch,) = DataLoader(tmp_path / "s", "exact", **options)
+    assert batch["label"].dtype != jnp.int32 and batch["label"].tolist() == [exact, 0]
+    for split, label in (("large", 2**24 + 1), ("huge", 2**62 + 1)):
+        with pytest.raises(apldata.InvalidError, match=f"field label: {label} does not fit .* exactly: "):
+            next(iter(DataLoader(tmp_path / "s", split, **options)))
+
+
+def test_a_label_dtype_of_no_numbers_is_refused(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", [apldata.Field("label", "i64", (), "target")]) as writer:
+        writer.append(label=1)
+    with pytest.raises(
+        apldata.InvalidTypeError, match="label_dtype must be a dtype of NumPy's or JAX's for num"
+    ):
+        DataLoader(tmp_path / "s", label_dtype="U3")
+
+
+LOST = {
+    "uint64": (np.array([2**33, 1], np.uint64), "8589934592 does not fit uint32"),
+    "int64": (np.array([[-(2**40)]]), "-1099511627776 does not fit int32"),
+    "scalar": (np.int64(2**40), "1099511627776 does not fit int32"),
+    "number": (2**40, "1099511627776 does not fit int32"),
+    "float64": (np.array([1.0, np.inf, 1e300]), r"1e\+300 does not fit float32"),
+    "float": (1e300, r"1e\+300 does not fit float32"),
+    "complex": (np.array([1e300j]), r"1e\+300 does not fit float32"),
+}
+
+
+@pytest.mark.parametrize("elsewhere", [False, pytest.param(True, marks=several)], ids=["lent", "put"])
+@pytest.mark.parametrize("kind", LOST)
+def test_what_functions_make_is_not_cut(store_path: str, kind: str, elsewhere: bool) -> None:
+    """Wherever they put it."""
+    value, told = LOST[kind]
+
+    def adds(batch: Any) -> None:
+        batch["z"] = value
+
+    device = jax.devices("cpu")[1] if elsewhere else None
+    for function, place in (
+        (lambda batch: value, ""),
+        (lambda batch: (batch["label"], {"z": value}), r", at \[1\]\['z'\]"),
+        (lambda batch: apldata.RaggedArray(value, np.array([0, 1])), ", at .*"),
+    ):
+        with (
+            DataLoader(store_path, "test", 10, transforms=[function], device=device) as loader,
+            pytest.raises(
+                apldata.InvalidError,
+                match=f"what functions return{place}: {told}: set jax_enable_x64, or convert it",
+            ),
+        ):
+            next(iter(loader))
+    with (
+        DataLoader(store_path, "test", 10, transforms=[adds], device=device) as loader,
+        pytest.raises(apldata.InvalidError, match=f"field z: {told}"),
+    ):
+        next(iter(loader))
+
+
+def test_what_functions_make_is_kept_if_it_fits(store_path: str) -> None:
+    made = {
+        "int": 2**31 - 1,
+        "float": np.float64(1e38),
+        "inf": np.array([np.inf]),
+        "bool": True,
+        "jax": jnp.ones(3),
+    }
+    with DataLoader(store_path, "test", 10, transforms=[lambda batch: made]) as loader:
+        batch = next(iter(loader))
+    assert {name: array.dtype for name, array in batch.items()} == {
+        "int": jnp.int32, "float": jnp.float32, "inf": jnp.float32, "bool": jnp.bool_, "jax": jnp.float32,
+    }  # fmt: skip
+    assert batch["int"] == 2**31 - 1

@@ -396,3 +396,25 @@ def test_labels_that_label_dtype_cannot_hold_are_refused(tmp_path: Path) -> None
     assert batch["label"].dtype == tf.uint16 and batch["label"].numpy().tolist() == [256]
     with pytest.raises(Exception, match="field label: 256 does not fit uint8"):
         next(iter(apldata.tf.dataset(tmp_path / "s", batch_size=1, label_dtype="uint8")))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "bool"])
+def test_labels_that_label_dtype_would_round_are_refused(tmp_path: Path, dtype: str) -> None:
+    exact = 1 if dtype == "bool" else 256
+    with apldata.Writer(tmp_path / "s", [apldata.Field("label", "i64", (), "target")]) as writer:
+        for split, labels in (("exact", [exact, 0]), ("large", [2**24 + 1, 0]), ("huge", [2**62 + 1, 0])):
+            writer.begin(split)
+            writer.extend(label=labels)
+    for split, label in (("exact", exact), ("large", 2**24 + 1), ("huge", 2**62 + 1)):
+        loader = apldata.Loader(tmp_path / "s", split, 2, shuffle=False)
+        make = apldata.tf.dataset, apldata.tf.batches
+        if label == exact:
+            for way in make:
+                (batch,) = way(loader, label_dtype=dtype)
+                assert batch["label"].dtype == dtype and batch["label"].numpy().tolist() == [exact, 0]
+            continue
+        for way in make:
+            with pytest.raises(
+                apldata.InvalidError, match=f"field label: {label} does not fit {dtype} exactly"
+            ):
+                next(iter(way(loader, label_dtype=dtype)))
