@@ -308,6 +308,25 @@ def test_edges_lead_to_nodes(tmp_path):
         Loader(tmp_path / "a", collate={"x": EdgeIndex()})
 
 
+def test_fields_of_nodes_are_as_long_as_each_other(tmp_path):
+    """Whichever comes first, and whatever nodes edges lead to."""
+    fields = {
+        "x": ("f32", (-1,)),
+        "z": ("f32", (-1,)),
+        "edge_index": ("i64", (2, -1)),
+        "late": ("f32", (-1,)),
+    }
+    collate = {"x": Nodes(), "z": Nodes(), "edge_index": EdgeIndex(), "late": Nodes()}
+    for at, (longer, told) in enumerate(
+        (("z", "x is 2 long, and field z"), ("late", "x is 2 long, and field late"))
+    ):
+        with Writer(tmp_path / str(at), fields) as w:
+            lengths = {name: 3 if name == longer else 2 for name in ("x", "z", "late")}
+            w.append(edge_index=[[0], [2]], **{name: [0] * n for name, n in lengths.items()})
+        with pytest.raises(InvalidError, match=f"^record 0: field {told} of the same graph 3"):
+            next(iter(Loader(tmp_path / str(at), collate=collate)))
+
+
 @pytest.mark.parametrize("fill", [2**53 + 1, -(2**53) - 1, 2**60 + 1, 2**63 - 1])
 def test_fill_is_as_given_or_refused(db, fill):
     for how in (Pad, Pack):

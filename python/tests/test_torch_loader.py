@@ -231,8 +231,47 @@ def test_whole_numbers_of_targets_become_int64(tmp_path: Path) -> None:
         assert getattr(batch, field.name).dtype == torch.int64 and getattr(batch, field.name).equal(expected)
 
 
-@pytest.mark.parametrize("shape", [(), (100,), (-1,)], ids=["small", "large", "varying"])
-def test_targets_that_int64_cannot_hold_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("fields", [None, ["image"], ["label", "image"]])
+def test_fields_that_functions_add_come_after_the_others(store_path: str, fields: list[str] | None) -> None:
+    def adds(batch: Any) -> None:
+        batch["mean"] = batch["image"].mean((1, 2, 3))
+
+    options: dict[str, Any] = {"fields": fields, "transforms": [adds]}
+    names = [*(fields or ["image", "label"]), "mean"]
+    (batch, *_) = DataLoader(store_path, 10, **options)
+    assert list(batch._fields) == names and torch.equal(batch.mean, batch.image.double().mean((1, 2, 3)))
+    assert list(next(iter(DataLoader(store_path, 10, as_dict=True, **options)))) == names
+    (samples, *_) = DataLoader(store_path, 10, collate_fn=list, **options)
+    assert len(samples) == 10 and [sample[-1].item() for sample in samples] == batch.mean.tolist()
+
+
+@pytest.mark.parametrize("value", [3.5, "text", {"a": 1}, np.zeros(7), np.float32(1)])
+def test_samples_have_no_part_of_what_has_no_rows(store_path: str, value: Any) -> None:
+    def adds(batch: Any) -> None:
+        batch["more"] = value
+
+    loader = DataLoader(
+        store_path, 10, transforms=[adds], collate_fn=lambda samples: samples["label"].tolist()
+    )
+    assert len(next(iter(loader))) == 10
+    loader = DataLoader(store_path, 10, transforms=[adds], collate_fn=list)
+    with pytest.raises(
+        apldata.InvalidError, match="field more, which a function has added, has no row for each"
+    ):
+        next(iter(loader))
+
+
+@pytest.mark.parametrize(
+    ("shape", "collate"),
+    [
+        pytest.param((), None, id="small"), pytest.param((100,), None, id="large"),
+        pytest.param((-1,), None, id="varying"), pytest.param((-1,), {"hash": apldata.Ragged()}, id="ragged"),
+        pytest.param((-1,), {"hash": apldata.Pad()}, id="padded"),
+    ],
+)  # fmt: skip
+def test_targets_that_int64_cannot_hold_are_refused(
+    tmp_path: Path, shape: tuple[int, ...], collate: Any
+) -> None:
     """They used to become negative."""
     torch_parts = pytest.importorskip("apldata.torch")
     fields = [apldata.Field("x", "f32"), apldata.Field("hash", "u64", shape, mark="target")]
@@ -241,11 +280,11 @@ def test_targets_that_int64_cannot_hold_are_refused(tmp_path: Path, shape: tuple
         writer.append(x=0, hash=row)
         writer.begin("test")
         writer.append(x=0, hash=row + np.uint64(2))
-    (batch,) = DataLoader(tmp_path / "s", 1, split="train")
+    (batch,) = DataLoader(tmp_path / "s", 1, split="train", collate=collate)
     assert batch.hash[0].dtype == torch.int64 and batch.hash[0].eq(2**63 - 1).all()
     refused = "field hash: 9223372036854775809 does not fit int64, .*: leave the field out"
     with pytest.raises(apldata.InvalidError, match=refused):
-        next(iter(DataLoader(tmp_path / "s", 1, split="test")))
+        next(iter(DataLoader(tmp_path / "s", 1, split="test", collate=collate)))
     with pytest.raises(apldata.InvalidError, match=refused):
         torch_parts.Dataset(tmp_path / "s", "test")[0]
     if shape != (-1,):  # which no device takes

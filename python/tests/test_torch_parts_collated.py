@@ -172,3 +172,17 @@ def test_graphs(tmp_path: Path) -> None:
     for some in (rows[:1], rows[5:2:-1]):
         with pytest.raises(apldata.InvalidError, match="field x is joined across the records of a batch"):
             list(loader.dataset.__getitems__(some))
+
+
+@pytest.mark.parametrize("way", ["pack", "graphs"])
+def test_a_collate_fn_gets_no_samples_of_joined_records(tmp_path: Path, way: str) -> None:
+    """It may take whole arrays."""
+    with Writer(tmp_path / "s", {"x": ("f32", (-1,)), "ei": ("i64", (2, -1))}) as writer:
+        for _ in range(6):
+            writer.append(x=[1, 2], ei=[[0], [1]])
+    collate = {"pack": {"x": Pack(4)}, "graphs": {"x": Nodes(), "ei": EdgeIndex()}}[way]
+    told = r"collate: field x is joined .*no single samples: a collate_fn gets whole arrays .*samples\['x'\]$"
+    with pytest.raises(apldata.InvalidError, match=told):
+        next(iter(DataLoader(tmp_path / "s", 3, collate=collate, collate_fn=list)))
+    loader = DataLoader(tmp_path / "s", 3, collate=collate, collate_fn=lambda samples: samples["x"].sum())
+    assert sum(loader) == 18

@@ -5,6 +5,35 @@
 #include "collation.h"
 #include "values.h"
 
+/* ----------------------------------------------------------------------------------------------- alike */
+
+/* Is a field as long as the first of its kind, in all records? */
+static apl_status check_alike_in(const struct worker *w, const struct job *job, unsigned f, unsigned first,
+                                 apl_error *err)
+{
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        int64_t one = values_length(w, job, first, k), other = values_length(w, job, f, k);
+        if (one == other)
+            continue;
+        uint64_t id = job->buffer->batch.ids[k];
+        fail(err, APL_E_INVALID, "record %llu: field %s is %lld long, and field %s of the same graph %lld",
+             (unsigned long long)id, w->spec->schema->fields[first].name, (long long)one,
+             w->spec->schema->fields[f].name, (long long)other);
+        return fail_records(err, APL_E_INVALID, id, 1);
+    }
+    return APL_OK;
+}
+
+/* Are the fields that are collated in one way as long as the first of them? */
+static apl_status check_lengths_alike(const struct worker *w, const struct job *job, apl_collate how,
+                                      unsigned first, apl_error *err)
+{
+    for (unsigned f = 0; f < w->spec->schema->count; f++)
+        if (w->spec->options.collations[f].how == how && f != first)
+            TRY(check_alike_in(w, job, f, first, err));
+    return APL_OK;
+}
+
 /* ----------------------------------------------------------------------------------------------- edges */
 
 static apl_status no_such_node(const struct worker *w, const struct job *job, unsigned f, size_t k,
@@ -82,6 +111,8 @@ apl_status graph_edges(struct worker *w, struct job *job, unsigned f, apl_error 
 {
     struct edges e = {.field = f, .element = apl_dtype_size(w->spec->schema->fields[f].dtype)};
     int64_t nodes = 0;
+    TRY(check_lengths_alike(w, job, APL_COLLATE_NODES, w->spec->options.graph.nodes,
+                            err)); /* else of which nodes? */
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         e.all += (size_t)values_length(w, job, f, k);
         nodes += values_length(w, job, w->spec->options.graph.nodes, k);
@@ -98,23 +129,6 @@ apl_status graph_edges(struct worker *w, struct job *job, unsigned f, apl_error 
 }
 
 /* ----------------------------------------------------------------------------------------------- nodes */
-
-/* Is a field as long as the first of its kind, in all records? */
-static apl_status check_alike_in(const struct worker *w, const struct job *job, unsigned f, unsigned first,
-                                 apl_error *err)
-{
-    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        int64_t one = values_length(w, job, first, k), other = values_length(w, job, f, k);
-        if (one == other)
-            continue;
-        uint64_t id = job->buffer->batch.ids[k];
-        fail(err, APL_E_INVALID, "record %llu: field %s is %lld long, and field %s of the same graph %lld",
-             (unsigned long long)id, w->spec->schema->fields[first].name, (long long)one,
-             w->spec->schema->fields[f].name, (long long)other);
-        return fail_records(err, APL_E_INVALID, id, 1);
-    }
-    return APL_OK;
-}
 
 static apl_status number_nodes(const struct worker *w, struct job *job, apl_error *err)
 {
@@ -139,12 +153,9 @@ static apl_status number_nodes(const struct worker *w, struct job *job, apl_erro
 apl_status graph_finish(const struct worker *w, struct job *job, apl_error *err)
 {
     const struct graph *g = &w->spec->options.graph;
-    for (unsigned f = 0; f < w->spec->schema->count; f++) {
-        apl_collate how = w->spec->options.collations[f].how;
-        if (how == APL_COLLATE_NODES && f != g->nodes)
-            TRY(check_alike_in(w, job, f, g->nodes, err));
-        if (how == APL_COLLATE_EDGES && g->indexed)
-            TRY(check_alike_in(w, job, f, g->index, err));
-    }
+    if (g->noded)
+        TRY(check_lengths_alike(w, job, APL_COLLATE_NODES, g->nodes, err));
+    if (g->indexed)
+        TRY(check_lengths_alike(w, job, APL_COLLATE_EDGES, g->index, err));
     return g->noded ? number_nodes(w, job, err) : APL_OK;
 }

@@ -89,11 +89,23 @@ class Samples(Sequence[Any]):
 
     def _all(self) -> list[Any]:
         if self._samples is None:
-            self._padded.check_rows()
+            self._padded.check_samples()
             table = self._columns()
+            self._check_columns(table)
             rows = zip(*map(members, table), strict=True)
             self._samples = [self._keys(row, table._names) for row in rows]
         return self._samples
+
+    def _check_columns(self, table: Any) -> None:
+        """Refuses what a function has added without a row for each sample."""
+        for name, column in zip(table._names, table, strict=True):
+            listed = hasattr(column, "__len__") and not isinstance(column, (str, bytes, Mapping))
+            if not listed or getattr(column, "ndim", 1) == 0 or len(column) != len(self):
+                raise InvalidError(
+                    f"field {name}, which a function has added, has no row for each of the {len(self)} "
+                    "samples that a collate_fn gets: take whole arrays by the names of fields, such as "
+                    f"samples[{name!r}]"
+                )
 
     def __len__(self) -> int:
         if self._batch is not None:

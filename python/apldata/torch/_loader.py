@@ -110,11 +110,11 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         for images, labels in DataLoader("db", batch_size=512, shuffle=True): ...
 
     Yields a tuple with a member for each field, also known by its name (``batch.image``): all inputs and
-    targets of the store, in its order, or those in `fields`. Inputs are tensors of the shape (rows, ...), in
-    the dtype that the store or the transforms give them. They are in the library's own memory, are not
-    copied, may be written to, and keep their batch alive. Integer targets are copied as int64, and fields of
-    at most 64 bytes per record as they are. Text is a list of str. The last batch of an epoch may have fewer
-    rows; with several ranks, none.
+    targets of the store, in its order, or those in `fields`; then what functions have added. Inputs are
+    tensors of the shape (rows, ...), in the dtype that the store or the transforms give them. They are in the
+    library's own memory, are not copied, may be written to, and keep their batch alive. Integer targets are
+    copied as int64, and fields of at most 64 bytes per record as they are. Text is a list of str. The last
+    batch of an epoch may have fewer rows; with several ranks, none.
 
     Iterating, epochs, `len()`, `state_dict()` and `load_state_dict()` work as in `apldata.Loader`, and thus
     as in torchdata's StatefulDataLoader: states may be saved after any batch, and resumed with any

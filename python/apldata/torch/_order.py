@@ -63,10 +63,18 @@ class Padded:
 
     def check_rows(self) -> None:
         """Refuses to take single rows of a batch that is one graph."""
+        self._refuse_rows("ask for whole batches of loader.batch_sampler, or iterate the loader")
+
+    def check_samples(self) -> None:
+        """Refuses to make samples of such a batch, which a collate_fn gets."""
+        name = self._joined[0] if self._joined else ""
+        self._refuse_rows(f"a collate_fn gets whole arrays by the names of fields, such as samples[{name!r}]")
+
+    def _refuse_rows(self, advice: str) -> None:
         if self._joined:
             raise InvalidError(
                 f"collate: field {self._joined[0]} is joined across the records of a batch, so that a batch "
-                "has no single samples: ask for whole batches of loader.batch_sampler, or iterate the loader"
+                f"has no single samples: {advice}"
             )
 
     def _padded(self, names: Sequence[str], columns: Sequence[Any]) -> dict[int, tuple[int, Any, int]]:

@@ -147,9 +147,10 @@ def check_int64(made: torch.Tensor, unsigned: bool, name: str) -> torch.Tensor:
     Raises:
         InvalidError: there are such.
     """
-    if unsigned and made.numel() and int(made.min()) < 0:
+    flat = made.values() if made.is_nested else made
+    if unsigned and flat.numel() and int(flat.min()) < 0:
         raise InvalidError(
-            f"field {name}: {int(made[made < 0][0]) + 2**64} does not fit int64, which whole-number targets "
+            f"field {name}: {int(flat[flat < 0][0]) + 2**64} does not fit int64, which whole-number targets "
             "become: leave the field out of `fields`, or mark it as an input, which stays u64"
         )
     return made
@@ -178,9 +179,9 @@ class Converter:
 
     Args:
         schema: of the store.
-        fields: names of the fields in the tuple; None: all inputs and targets, and what functions put in
-            beside them.
-        changed: may functions have put other values into the batches?
+        fields: names of the fields in the tuple; None: all inputs and targets.
+        changed: may functions have put other values into the batches? What they put in beside the fields
+            comes after these.
         parts: names of the arrays that collations add to batches, which come after the fields.
         padded: what collations pad in batches.
         lend: makes a tensor of a view that is to stay; `copy`: one of int64 of a tensor of integers.
@@ -200,7 +201,6 @@ class Converter:
         self.padded = padded or Padded(None, schema)
         self.names = tuple(names_given(schema, fields))
         self._all = (*self.names, *parts)
-        self._known, self._added = {*schema.names, *parts}, changed and fields is None
         self._targets = {field.name for field in schema if field.mark == "target"}
         self._changed, self._lend, self._copy = changed, lend, copy
         self._type = tuple_type(self._all)
@@ -233,7 +233,7 @@ class Converter:
     def __call__(self, batch: Batch) -> Any:
         """The tuple, with a member for each field: a tensor of the shape (rows, ...); a list for text, or a
         varying shape."""
-        if not self._added:
+        if not self._changed:
             return self._type._make([self._value(batch, name) for name in self._all])
-        names = (*self._all, *(name for name in batch if name not in self._known))
+        names = (*self._all, *(name for name in batch if name not in self._all))
         return tuple_type(names)._make([self._value(batch, name) for name in names])
