@@ -21,6 +21,8 @@ from .schema import Field, Schema, listed
 
 __all__ = ["Collation", "EdgeIndex", "Edges", "Nodes", "Pack", "Pad", "Ragged", "RaggedArray", "Windows"]
 
+Shape = tuple[int | None, ...]  # None: it differs between batches
+
 
 def _exact(name: str, value: Any) -> None:
     """A number that C is given as a double."""
@@ -44,13 +46,12 @@ class Collation:
         """Names and numbers of the arrays that it adds to batches, for the field of that name."""
         return []
 
-    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
-        """Of a row of the field's array, None standing for what differs between batches; None: of no
-        array."""
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        """Of the field's array, in a batch of so many rows; None: it is none."""
         return None
 
-    def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
-        """Of a row of each part's."""
+    def _part_shapes(self, field: Field, rows: int | None) -> list[Shape]:
+        """Of the array of each part."""
         return []
 
 
@@ -115,11 +116,11 @@ class Pad(Collation):
     def _parts(self, name: str) -> list[tuple[str, int]]:
         return [(f"{name}_lengths", _core.APL_PART_LENGTHS), (f"{name}_mask", _core.APL_PART_MASK)]
 
-    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
-        return tuple(self.length if size < 0 else size for size in field.shape)
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        return rows, *(self.length if size < 0 else size for size in field.shape)
 
-    def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
-        return [(), (self.length,)]
+    def _part_shapes(self, field: Field, rows: int | None) -> list[Shape]:
+        return [(rows,), (rows, self.length)]
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,11 @@ class Pack(Collation):
             return []
         return [("segment_ids", _core.APL_PART_SEGMENTS), ("positions", _core.APL_PART_POSITIONS)]
 
-    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
-        return self.length, *field.shape[1:]
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        return rows, self.length, *field.shape[1:]
 
-    def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
-        return [(self.length,), (self.length,)] if self.segments else []
+    def _part_shapes(self, field: Field, rows: int | None) -> list[Shape]:
+        return [(rows, self.length)] * 2 if self.segments else []
 
 
 @dataclass(frozen=True)
@@ -200,8 +201,8 @@ class Windows(Collation):
             "join": int(self.join),
         }  # fmt: skip
 
-    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
-        return self.length, *field.shape[1:]
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        return rows, self.length, *field.shape[1:]
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,12 @@ class Nodes(Collation):
     def _parts(self, name: str) -> list[tuple[str, int]]:
         return [("batch", _core.APL_PART_GRAPHS), ("ptr", _core.APL_PART_STARTS)]
 
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        return None, *field.shape[1:]
+
+    def _part_shapes(self, field: Field, rows: int | None) -> list[Shape]:
+        return [(None,), (None if rows is None else rows + 1,)]
+
 
 @dataclass(frozen=True)
 class Edges(Collation):
@@ -224,6 +231,9 @@ class Edges(Collation):
 
     def _in_c(self) -> dict[str, Any]:
         return {"how": _core.APL_COLLATE_EDGES}
+
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        return None, *field.shape[1:]
 
 
 @dataclass(frozen=True)
@@ -234,6 +244,9 @@ class EdgeIndex(Collation):
 
     def _in_c(self) -> dict[str, Any]:
         return {"how": _core.APL_COLLATE_EDGE_INDEX}
+
+    def _shape(self, field: Field, rows: int | None) -> Shape | None:
+        return 2, None
 
 
 class Collations:
@@ -296,14 +309,14 @@ class Collations:
             "parts": self.parts,
         }
 
-    def shapes(self) -> dict[str, tuple[int | None, ...]]:
-        """Of rows of the arrays that collations make, by name; None stands for what differs between
-        batches."""
-        found: dict[str, tuple[int | None, ...]] = {}
+    def shapes(self, rows: int | None) -> dict[str, Shape]:
+        """Of the arrays that collations make in batches of so many rows, by name."""
+        found: dict[str, Shape] = {}
         for name, how in self.by_name.items():
             field = self.fields[name]
-            shape = how._shape(field)
+            shape = how._shape(field, rows)
             if shape is not None:
                 found[name] = shape
-            found.update(zip([part for part, _ in how._parts(name)], how._part_shapes(field), strict=True))
+            parts = [part for part, _ in how._parts(name)]
+            found.update(zip(parts, how._part_shapes(field, rows), strict=True))
         return found

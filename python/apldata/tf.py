@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -23,6 +23,7 @@ from ._options import DatasetOptions
 from ._ragged import RaggedArray
 from ._source import apply
 from ._store import Store
+from .collation import Shape
 
 try:
     import tensorflow as tf
@@ -98,11 +99,15 @@ def dataset(
 def batches(loader: Loader, *, label_dtype: Any = None) -> Iterator[dict[str, Any]]:
     """One epoch of a loader as dicts of eager tensors in the library's own memory, without a copy: see
     `tensors()`. A batch is lent until the last of its tensors is freed, so a loop that keeps many must copy
-    them. `label_dtype` is as for `dataset()`."""
+    them. What functions return instead of a batch may be any nest of arrays. `label_dtype` is as for
+    `dataset()`."""
     labels = _Labels(loader.store, label_dtype)
-    for batch in loader:
-        yield {name: labels.cast(name, _tensor(batch, name)) for name in batch}
-        del batch  # else it is lent while the next is waited for
+    for item in loader:
+        if isinstance(item, _core.Batch):
+            yield {name: labels.cast(name, _tensor(item, name)) for name in item}
+        else:
+            yield _mapped(tf.convert_to_tensor, item)
+        del item  # else it is lent while the next is waited for
 
 
 class State(tf.train.experimental.PythonState):
@@ -204,6 +209,20 @@ def _of_rows(array: RaggedArray) -> tf.RaggedTensor:
     )
 
 
+def _mapped(function: Callable[[Any], Any], nest: Any) -> Any:
+    """The same nest of dicts, tuples and lists, with `function` applied to each array in it. Those of
+    TensorFlow's own would take a `RaggedArray` for one."""
+    if isinstance(nest, RaggedArray):
+        return _of_rows(nest)
+    if isinstance(nest, Mapping):
+        return {key: _mapped(function, value) for key, value in nest.items()}
+    if isinstance(nest, tuple) and hasattr(nest, "_make"):
+        return nest._make(_mapped(function, value) for value in nest)
+    if isinstance(nest, (tuple, list)):
+        return type(nest)(_mapped(function, value) for value in nest)
+    return function(nest)
+
+
 def _too_uneven(name: str) -> InvalidError:
     return InvalidError(
         f"field {name} varies in dimensions other than its first, so it cannot become a ragged tensor: "
@@ -242,7 +261,7 @@ class _Passes:
 def _copy(item: Any, labels: _Labels) -> Any:
     """Arrays that tf.data may keep: it takes them as they are."""
     if not isinstance(item, _core.Batch):
-        return tf.nest.map_structure(_copy_array, item)
+        return _mapped(_copy_array, item)
     return {name: _copy_of(name, labels.convert(name, item[name])) for name in item}
 
 
@@ -274,6 +293,9 @@ def _signature(loader: Loader, labels: _Labels) -> Any:
             raise _too_uneven(name)
     kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt", "collations", "parts", "blend")
     options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": _core.APL_NO_THREADS}
+    options["collations"] = [
+        {**one, "bucket": 0} if "bucket" in one else one for one in options["collations"]
+    ]
     reader = _core.Reader(loader.store, options)  # decodes a few blocks
     item: Any = reader.next(loader._timeout)
     if item is None:
@@ -281,19 +303,28 @@ def _signature(loader: Loader, labels: _Labels) -> Any:
     item = apply(loader._functions, item)
     rows = loader.batch_size if loader._options["drop_last"] and not loader._functions else None
     copies = _copy(item, labels)
-    known = {} if loader._functions else loader._collations.shapes()
+    known = loader._collations.shapes(rows)
     del item
     reader.close()
-    if known:
-        return {name: _spec(value, rows, known.get(name)) for name, value in copies.items()}
+    if known and isinstance(copies, dict):
+        return {name: _collated_spec(value, rows, known.get(name)) for name, value in copies.items()}
     return tf.nest.map_structure(lambda value: _spec(value, rows), copies)
 
 
-def _spec(value: Any, rows: int | None, shape: tuple[int | None, ...] | None = None) -> tf.TypeSpec:
-    """Of what is like `value`; shape: of a row, where rows have not one."""
+def _collated_spec(nest: Any, rows: int | None, shape: Shape | None) -> Any:
+    """Of what a collation makes, of that shape, unless a function has put something else in its place."""
+    if (
+        isinstance(nest, np.ndarray)
+        and shape is not None
+        and tf.TensorShape(shape).is_compatible_with(nest.shape)
+    ):
+        return tf.TensorSpec(shape, tf.as_dtype(nest.dtype))
+    return tf.nest.map_structure(lambda value: _spec(value, rows), nest)
+
+
+def _spec(value: Any, rows: int | None) -> tf.TypeSpec:
+    """Of what is like `value`."""
     if isinstance(value, tf.RaggedTensor):
         shape = (rows, None, *value.shape[2:])
         return tf.RaggedTensorSpec(shape, value.dtype, ragged_rank=1, row_splits_dtype=tf.int64)
-    if shape is not None:
-        return tf.TensorSpec((rows, *shape), tf.as_dtype(value.dtype))
     return tf.TensorSpec((rows, *value.shape[1:]) if value.ndim else (), tf.as_dtype(value.dtype))

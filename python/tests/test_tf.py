@@ -418,3 +418,83 @@ def test_labels_that_label_dtype_would_round_are_refused(tmp_path: Path, dtype: 
                 apldata.InvalidError, match=f"field label: {label} does not fit {dtype} exactly"
             ):
                 next(iter(way(loader, label_dtype=dtype)))
+
+
+def test_graphs(tmp_path: Path) -> None:
+    """Their arrays have no row for each record, also where all batches have as many rows."""
+    fields = {"x": ("f32", (-1, 3)), "ei": ("i64", (2, -1)), "w": ("f32", (-1, 2)), "y": "f32"}
+    with apldata.Writer(tmp_path / "s", fields) as writer:
+        for i in range(12):
+            writer.append(x=np.full((i % 3 + 1, 3), i), ei=np.zeros((2, i % 4)), w=np.zeros((i % 4, 2)), y=i)
+    collate = {"x": apldata.Nodes(), "ei": apldata.EdgeIndex(), "w": apldata.Edges()}
+    for functions in ([], [lambda batch: None]):
+        options = {"batch_size": 4, "shuffle": False, "drop_last": True, "transforms": functions}
+        dataset = apldata.tf.dataset(tmp_path / "s", collate=collate, **options)
+        shapes = {name: spec.shape.as_list() for name, spec in dataset.element_spec.items()}
+        rows = None if functions else 4
+        assert shapes == {
+            "x": [None, 3], "ei": [2, None], "w": [None, 2], "y": [rows], "batch": [None],
+            "ptr": [None if functions else 5],
+        }  # fmt: skip
+        plain = apldata.Loader(tmp_path / "s", collate=collate, **options)
+        for batch, expected in zip(dataset, plain, strict=True):
+            assert all(np.array_equal(batch[name], expected[name]) for name in expected)
+    for batch, expected in zip(apldata.tf.batches(plain), dataset, strict=True):
+        assert all(np.array_equal(batch[name], expected[name]) for name in expected)
+
+
+def test_batches_of_like_lengths(tmp_path: Path) -> None:
+    from collate_tools import COUNT, make
+
+    db = make(tmp_path / "db")
+    for how in (apldata.Pad(bucket=3), apldata.Ragged(bucket=3)):
+        options = {"batch_size": 8, "fields": ["tokens", "label"], "collate": {"tokens": how}}
+        batches = list(apldata.tf.dataset(db, **options))
+        assert sum(len(batch["label"]) for batch in batches) == COUNT
+        for batch, expected in zip(batches, apldata.Loader(db, **options), strict=True):
+            assert np.array_equal(batch["label"], expected["label"])
+
+
+def test_what_is_collated_may_differ_in_length_also_beside_functions(tmp_path: Path) -> None:
+    from collate_tools import make
+
+    db = make(tmp_path / "db")
+
+    def doubled(batch):
+        batch["tokens"] = batch["tokens"] * 2
+
+    def first(batch):
+        batch["tokens"] = batch["tokens"][:, 0]
+
+    for functions, shape in (
+        ([doubled], [None, None]),
+        ([lambda batch: {"tokens": batch["tokens"]}], [None, None]),
+        ([first], [None]),
+    ):
+        options = {"batch_size": 4, "fields": ["tokens"], "collate": {"tokens": apldata.Pad()}, "seed": 1}
+        dataset = apldata.tf.dataset(db, transforms=functions, **options)
+        assert dataset.element_spec["tokens"].shape.as_list() == shape
+        for batch, expected in zip(dataset, apldata.Loader(db, transforms=functions, **options), strict=True):
+            assert np.array_equal(batch["tokens"], expected["tokens"])
+
+
+def test_batches_of_what_functions_return(tmp_path: Path, store_path: str) -> None:
+    from collate_tools import make
+
+    db = make(tmp_path / "db")
+    options = {"batch_size": 8, "collate": {"tokens": apldata.Ragged()}, "fields": ["tokens", "label"]}
+    loader = apldata.Loader(
+        db, transforms=[lambda batch: {"t": batch["tokens"], "more": (batch["label"], 3)}], **options
+    )
+    plain = apldata.Loader(db, **options)
+    for way in (apldata.tf.batches, apldata.tf.dataset):
+        loader.set_epoch(0)
+        plain.set_epoch(0)
+        for nest, batch in zip(way(loader), plain, strict=True):
+            assert nest["t"].to_list() == [row.tolist() for row in batch["tokens"]]
+            labels, three = nest["more"]
+            assert np.array_equal(labels, batch["label"]) and three == 3
+    for function in (lambda batch: batch["label"], lambda batch: [batch["label"]]):
+        with apldata.Loader(store_path, "test", 100, fields=["label"], transforms=[function]) as one:
+            (labels,) = tf.nest.flatten(next(apldata.tf.batches(one)))
+            assert isinstance(labels, tf.Tensor) and labels.shape == (100,)
