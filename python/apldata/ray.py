@@ -28,6 +28,7 @@ from ray.data.datasource import Datasink, Datasource, ReadTask
 from ._arguments import absolute, flag, names, optional_text, some_names, text, whole
 from ._declared import declared
 from ._errors import ExistsError, InvalidError, NotFoundError
+from ._given import refuse_nulls
 from ._store import Store
 from ._writer import Writer
 from .joining import join
@@ -147,6 +148,24 @@ def read(
 # ---------------------------------------------------------------------------------------------------- writing
 
 
+def _is_of_floats(column: Any) -> bool:
+    """Are the values of a column, or of its lists, floats? Ray itself may have made nulls of NaN."""
+    if not hasattr(column, "type"):  # of pandas
+        return bool(getattr(column.dtype, "kind", "O") == "f")
+    kind = column.type
+    while hasattr(kind, "value_type"):
+        kind = kind.value_type
+    return str(kind) in ("halffloat", "float", "double")
+
+
+def _refuse_nulls(name: str, column: Any) -> None:
+    """For these, Ray makes floats of whole numbers, and rounds them."""
+    if hasattr(getattr(column, "dtype", None), "pyarrow_dtype"):  # of pandas, over Arrow's
+        column = column.array.__arrow_array__()
+    if not _is_of_floats(column):
+        refuse_nulls(name, column)
+
+
 def _columns(block: Any, fields: list[Field]) -> dict[str, Any]:
     """The columns of one of Ray's blocks that are fields."""
     accessor = BlockAccessor.for_block(block)
@@ -154,6 +173,8 @@ def _columns(block: Any, fields: list[Field]) -> dict[str, Any]:
     missing = [f.name for f in fields if f.name not in known]
     if missing:
         raise InvalidError(f"the dataset has no column {missing[0]!r}, which the schema has")
+    for f in fields:
+        _refuse_nulls(f.name, block[f.name])
     columns: dict[str, Any] = accessor.to_numpy([f.name for f in fields])
     return columns
 
@@ -165,7 +186,8 @@ class Sink(Datasink[str | None]):
 
     Args:
         path: the directory of the set, created if necessary.
-        schema: the fields, as a `Writer` takes them; columns without a field are left out.
+        schema: the fields, as a `Writer` takes them; columns without a field are left out. Nulls are refused,
+            but for those of floats, which are NaN.
         split: the split that the records belong to.
         shard_records: the fewest records of a shard, except for the last; None: as Ray bundles them.
         replace: replace a set that exists. Once the new list is sealed, the old list's shards that a `Sink`

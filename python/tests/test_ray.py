@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import apldata
-from apldata import ExistsError, Field, Loader, NotFoundError, Store, Writer
+from apldata import ExistsError, Field, InvalidError, Loader, NotFoundError, Store, Writer
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
@@ -135,6 +136,42 @@ def test_round_trip(cluster: None, db: Path, tmp_path: Path) -> None:
     with Store(path) as store:
         assert list(store.splits) == ["test"] and len(store) == 50
     assert not old & set(os.listdir(path)) - {"set.apl"}
+
+
+LARGE = 2**53 + 1  # which f64 cannot hold
+
+
+def blocks() -> Iterator[Any]:
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    for values in ([LARGE, None], [[LARGE, None], [1]], [[LARGE], None], [True, None], ["a", None], [None]):
+        yield pa.table({"x": pa.array(values)})
+    yield pd.DataFrame({"x": pd.array([LARGE, pd.NA], dtype="Int64")})
+    yield pd.DataFrame({"x": pd.array([LARGE, None], dtype="int64[pyarrow]")})
+    yield pd.DataFrame({"x": pd.Series([[LARGE, None]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))})
+
+
+def test_nulls_are_refused(tmp_path: Path) -> None:
+    """Ray would make floats of the whole numbers beside them."""
+    from apldata.ray import Sink
+
+    task = SimpleNamespace(task_idx=0)
+    for field in (("f64", ()), ("i64", ()), ("f64", (-1,))):
+        for block in blocks():
+            with pytest.raises(InvalidError, match="field x: 1 nulls, and a store has none"):
+                Sink(tmp_path / "no", {"x": field}).write([block], task)
+    assert os.listdir(tmp_path / "no") == []
+
+
+def test_nulls_among_floats_are_nan(tmp_path: Path) -> None:
+    """Ray itself may have made them of NaN."""
+    from apldata.ray import Sink
+
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    some = [pa.table({"x": [0.5, None]}), pd.DataFrame({"x": pd.array([0.5, None], dtype="Float64")})]
+    some.append(pd.DataFrame({"x": [0.5, None]}))
+    name = Sink(tmp_path / "s", {"x": "f64"}).write(some, SimpleNamespace(task_idx=0))
+    with Store(tmp_path / "s" / str(name)) as store:
+        assert str(store.to_numpy("train")["x"].tolist()) == str([0.5, np.nan] * 3)
 
 
 def test_a_task_that_dies_is_tried_again(cluster: None, db: Path, tmp_path: Path) -> None:
