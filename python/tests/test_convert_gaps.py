@@ -141,3 +141,29 @@ def test_notes_name_units_and_conversions(tmp_path: Path) -> None:
     plain, stored = "column image: images come without their files: their pixels are stored", ", without loss"
     assert notes([image]) == [plain + stored]
     assert notes([image.convert("CMYK")]) == [plain, "images in CMYK, which Pillow has made RGB: 1"]
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["later", "first"])
+def test_a_struct_that_is_missing_lacks_all_its_members(first: bool, tmp_path: Path) -> None:
+    rows: list[Any] = [{"st": {"a": 1, "in": {"b": "x"}}, "u": None}, {"st": {"a": 2, "in": None}, "u": None},
+                       {"st": None, "u": {"v": 3}}]  # fmt: skip
+    rows = rows[::-1] if first else rows
+    fill = {"st.a": -1, "st.in.b": "none", "u.v": 0}
+    store = made(rows, tmp_path / "a", missing=fill)
+    assert types_of(store) == {"st.a": "i64", "st.in.b": "utf8[-1]", "u.v": "i64"}
+    wanted = [(1, "x", 0), (2, "none", 0), (-1, "none", 3)]
+    assert [tuple(record.values()) for record in store] == (wanted[::-1] if first else wanted)
+    row = 0 if first else 1
+    with pytest.raises(apldata.InvalidError, match=rf"row {row}, column st.*: a missing value"):
+        made([{"st": one["st"]} for one in rows], tmp_path / "b")
+
+
+def test_a_struct_that_is_missing_in_later_rows(tmp_path: Path) -> None:
+    rows: list[Any] = [{"st": {"a": n}, "k": n} for n in range(3000)] + [{"k": 3000, "st": None}]
+    assert len(made(rows, tmp_path / "a", missing="skip")) == 3000
+    assert len(made(rows, tmp_path / "b", types={"st": "json"}, missing="skip")) == 3000
+    for wrong in ({"k": 1}, {"k": 1, "st": 2}, {"k": 1, "st": {}}, {"k": 1, "st": None, "st.a": 3}):
+        with pytest.raises(apldata.Error, match=r"row 3,001: (lacks st.a|has st too)"):
+            made([*rows, wrong], tmp_path / "c", missing="skip")
+    with pytest.raises(apldata.Error, match=r"row 1: lacks st; has st.a too"):
+        made([{"st": 5}, {"st": {"a": 1}}], tmp_path / "d")

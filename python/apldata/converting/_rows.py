@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from .._errors import Error, InvalidError, InvalidTypeError, SourceError
@@ -59,6 +59,23 @@ def _check_names(number: int, row: dict[str, Any], first: dict[str, Any]) -> Non
     raise InvalidTypeError(f"row {number:,}: {'; '.join(told)}: all rows have the columns of the first")
 
 
+def _spread(row: dict[str, Any], columns: Collection[str]) -> dict[str, Any]:
+    """With None for each member of a struct that is missing as a whole, as other rows have `columns`."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        gone = value is None and name not in columns
+        inside = [one for one in columns if gone and one.startswith(f"{name}.")]
+        whole = inside and not any(one in row for one in inside)
+        found.update(dict.fromkeys(inside) if whole else {name: value})
+    return found
+
+
+def _spread_all(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the same columns, with those of a later row, where that has structs that these all lack."""
+    spread = [_spread(one, row) for one in rows]
+    return spread if all(one.keys() == row.keys() for one in spread) else rows
+
+
 def chunks(rows: Iterable[dict[str, Any]]) -> Iterator[Chunk]:
     """Rows of the same columns, gathered."""
     gathered: list[dict[str, Any]] = []
@@ -66,7 +83,12 @@ def chunks(rows: Iterable[dict[str, Any]]) -> Iterator[Chunk]:
     size = 0
     for number, row in enumerate(rows):
         first = row if first is None else first
-        _check_names(number, row, first)
+        if row.keys() != first.keys():
+            row = _spread(row, first)
+            if number == len(gathered):  # none has been given away
+                gathered = _spread_all(gathered, row)
+                first = gathered[0]
+            _check_names(number, row, first)
         gathered.append(row)
         size += sum(map(size_of, row.values()))
         if len(gathered) == _MOST or size >= PIECE:
