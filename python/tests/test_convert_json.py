@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from collections import deque
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +67,87 @@ def test_members_of_one_name(tmp_path: Path) -> None:
             texts(pa.table(source), tmp_path / "a")
     store = made(pa.table({"a": struct, "b": [1]}), tmp_path / "b", fields=["b"])
     assert types_of(store) == {"b": "i64"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.array([1, 2.5], np.longdouble), "[1.0, 2.5]"),
+        (np.longdouble(3), "3.0"),
+        (deque([1, "b"]), '[1, "b"]'),
+        (range(2), "[0, 1]"),
+        ({"a": 1, "b": 2}.keys(), '["a", "b"]'),
+        ({"a": [deque([range(1)])], "f": Fraction(1, 3)}, '{"a": [[[0]]], "f": "1/3"}'),
+    ],
+)
+def test_values_that_json_has_in_another_form(value: Any, text: str, tmp_path: Path) -> None:
+    assert texts([{"a": value}], tmp_path / "rows") == [text]
+    assert texts({"a": [value], "b": [1]}, tmp_path / "columns") == [text]
+
+
+def test_numbers_of_types_that_python_lacks(tmp_path: Path) -> None:
+    third = np.longdouble(1) / 3
+    with pytest.raises(apldata.InvalidError, match=r"row 0, .* has no .*, which .astype\(float\) rounds"):
+        texts({"a": np.array([third])}, tmp_path / "a")
+    floats = pytest.importorskip("ml_dtypes").bfloat16
+    assert texts([{"a": np.array([1.5], floats)}], tmp_path / "b") == ["[1.5]"]
+
+
+def test_periods_are_text_as_other_times_are(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": pd.period_range("2020-01", periods=2, freq="M")})
+    assert texts(frame, tmp_path / "a") == ['"2020-01"', '"2020-02"']
+
+
+def test_lists_in_another_form_are_arrays(tmp_path: Path) -> None:
+    """A window that slides is another in each row."""
+    window: deque[int] = deque([0, 0], maxlen=2)
+
+    def rows() -> Any:
+        for n in range(3):
+            window.append(n)
+            yield {"a": window, "m": {"w": window}}
+
+    store = made(rows(), tmp_path / "a", types={"m": "json"})
+    assert types_of(store)["a"] == "i64[2]"
+    assert [record["a"].tolist() for record in store] == [[0, 0], [0, 1], [1, 2]]
+    assert [record["m"] for record in store] == ['{"w": [0, 0]}', '{"w": [0, 1]}', '{"w": [1, 2]}']
+    assert made([range(2), range(2, 4)], tmp_path / "b", fields=["x"])[1]["x"].tolist() == [2, 3]
+    with pytest.raises(apldata.Error, match="a list of numbers or of lists"):
+        made([range(2)], tmp_path / "c")
+
+
+class Thing:
+    """Of which Python shows no more than where it lies."""
+
+
+@pytest.mark.parametrize(
+    ("value", "helps"),
+    [
+        ({1, 2}, r"sorted\(...\) makes a list of it"),
+        (1j, "give its .real and .imag"),
+        (np.array([1j]), "give its .real and .imag"),
+        (Thing(), r"give what it holds, such as by vars\(...\)"),
+        (iter([1]), r"list\(...\) makes a list of it"),
+        (slice(1), r"types={'a': 'utf8'} makes text of it, as str\(\) does"),
+    ],
+)
+def test_errors_say_what_to_give_instead(value: Any, helps: str, tmp_path: Path) -> None:
+    """And do not advise what would be refused, or would leave out all rows."""
+    with pytest.raises(apldata.InvalidError, match=f"for which a store has no type: {helps}, or choose"):
+        made([{"a": value, "b": 1}], tmp_path / "a")
+    with pytest.raises(apldata.InvalidError, match=f"column a: JSON cannot tell .*: it has no .*: {helps}$"):
+        made([{"a": value, "b": 1}], tmp_path / "b", types={"a": "json"})
+    if "utf8" in helps:
+        store = made([{"a": value, "b": 1}], tmp_path / "c", types={"a": "utf8"})
+        assert store[0]["a"] == str(value)
+
+
+def test_json_is_advised_where_it_helps(tmp_path: Path) -> None:
+    with pytest.raises(apldata.InvalidError, match=r"give one, .* \(\"json\" makes text of it\)"):
+        made([{"a": ["b"]}], tmp_path / "a")
+    with pytest.raises(apldata.InvalidError, match=r"give one, types={'a': ...}, or choose"):
+        made([{"a": None}], tmp_path / "b")
+    nan = {"a": {"b": float("nan")}}
+    with pytest.raises(apldata.InvalidError, match=r"no infinity: missing='skip' leaves such rows out$"):
+        made([nan], tmp_path / "c", types={"a": "json"}, missing={"a": "{}"})

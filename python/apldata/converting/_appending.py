@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -192,7 +193,8 @@ class Appender:
             row = first + refusal.row
             raise InvalidTypeError(f"row {row:,}, column {maker.column}: {refusal}") from None
         for row, why in own.items():
-            wrong.setdefault(row, Wrong(f"column {maker.column}: {why.why}", why.bad))
+            told = dataclasses.replace(why, why=f"column {maker.column}: {why.why}")
+            wrong.setdefault(row, told)
         return made
 
     def _leave_out(self, split: str, number: int, wrong: Wrong, values: Values, row: int) -> None:
@@ -206,10 +208,7 @@ class Appender:
             )
             raise SourceError(f"row {number:,}, {wrong.why}{more}")
         if not allowed:
-            raise InvalidError(
-                f"row {number:,}, {wrong.why}: missing='skip' leaves such rows out, missing={{...}} puts a "
-                "value there"
-            )
+            raise InvalidError(f"row {number:,}, {wrong.why}: {wrong.helps}")
         self._bad += wrong.bad
         path = values.get("path", [""] * (row + 1))[row]
         self._writer._skipped(

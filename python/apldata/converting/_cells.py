@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
+from collections.abc import KeysView, ValuesView
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ..schema import listed
 from ._images import DecodedImage, File, file_of, of_pil
 from ._members import members_of, named_values
 
+LISTS = (list, tuple, deque, range, KeysView, ValuesView)  # values as a list has them
 _STRIDED = "torch.strided"
 
 
@@ -94,7 +97,7 @@ def cell(value: Any, own: bool = False) -> Any:
     pil = sys.modules.get("PIL.Image")
     if pil is not None and isinstance(value, pil.Image):
         return of_pil(value)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LISTS):
         return [cell(one, own) for one in value]
     members = members_of(value)
     if members is None:
@@ -108,7 +111,7 @@ def _kept(value: Any) -> Any:
     """What a dict holds, for text of JSON to be made of later, in memory of its own."""
     if (members := members_of(value)) is not None:
         return {key: _kept(one) for key, one in members.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LISTS):
         return list(map(_kept, value))
     if isinstance(value, np.ndarray):
         return value.copy()
@@ -171,10 +174,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number, np.bool_))
 
 
+def _as_list(row: Any) -> Any:
+    """A row that is no list, and stands for one, such as a range; any other as it is."""
+    return list(row) if isinstance(row, LISTS) and not isinstance(row, (list, tuple)) else row
+
+
 def names_of(row: Any) -> list[str] | None:
     """The columns of a row without names, by its values; None: it has names of its own."""
     if named_values(row) is not None:
         return None
+    row = _as_list(row)
     if not isinstance(row, (tuple, list)):
         return [_first_name(cell(row))]
     if type(row) is list and row and (all(map(_is_number, row)) or all(type(one) is list for one in row)):
@@ -194,6 +203,7 @@ def row_of(row: Any, names: list[str] | None, whole: frozenset[str]) -> dict[str
     """A row by the names of its columns, and each value as a cell, of its own."""
     if (found := named_values(row)) is not None:
         return {name: cell(value, own=True) for name, value in flat(found, whole).items()}
+    row = _as_list(row)
     alone = type(row) is list and names is not None and len(names) == 1  # a value, rather than a tuple of one
     alone = alone and (len(row) != 1 or _is_number(row[0]))
     values = list(row) if isinstance(row, (tuple, list)) and not alone else [row]

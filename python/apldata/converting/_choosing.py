@@ -16,11 +16,12 @@ from .._errors import Error, InvalidError, InvalidTypeError
 from ..schema import UNCLEAR, Field, listed, plain
 from ._beside import Beside
 from ._cells import has_gaps
-from ._found import UNEVEN, found
+from ._found import found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
+from ._refusals import refusal
 from ._times import unit_of
-from ._told import Chunk, Column, Told, uneven
+from ._told import Chunk, Column, Told
 
 Types = Mapping[str, Any] | None
 Fields = Iterable[str] | Mapping[str, str] | None
@@ -118,21 +119,6 @@ def check_names(wanted: Asked, columns: Iterable[str]) -> list[str]:
     return chosen
 
 
-def _refuse(column: str, name: str, what: str, rows: int, is_object: bool = False) -> InvalidTypeError:
-    """`is_object`: the values are the rows themselves, of a class of the caller's."""
-    first = "its first row holds" if rows == 1 else f"its first {rows:,} rows hold"
-    if what.startswith(UNEVEN):
-        return InvalidTypeError(f"column {column}: {first} {what}, which no array holds: {uneven(name)}")
-    if is_object:
-        return InvalidTypeError(
-            f"{first} {what}, which is no record: give dicts, such as vars(row), or tuples of values"
-        )
-    return InvalidTypeError(
-        f"column {column}: {first} {what}, for which a store has no type: give one, "
-        f'types={{{name!r}: ...}} ("json" makes text of anything), or choose other columns by fields=[...]'
-    )
-
-
 def _unnamed(names: tuple[str, ...]) -> str:
     """Of the classes of a field that cannot have their names."""
     more = f", ... ({len(names)} in all)" if len(names) > 100 else ""
@@ -190,7 +176,7 @@ class _Chooser:
             self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
             alone = len(self._first) == 1 and hasattr(values[0], "__dict__")
-            raise _refuse(column, name, told.refused, len(values), alone and column == "value")
+            raise refusal(column, name, given.dtype, told.refused, values, alone and column == "value")
         if told.time is None and not told.is_file:
             told = dataclasses.replace(told, time=unit_of(values))
         if told.time and given.dtype is None:
@@ -362,7 +348,7 @@ class _Chooser:
         self._note_palettes(column, name, good)
         of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
         if of_rows.refused:
-            raise _refuse(column, name, of_rows.refused, len(values))
+            raise refusal(column, name, None, of_rows.refused, values)
         told = dataclasses.replace(told, is_file=False, media=None)
         field = self._field(told.over(of_rows), name)
         beside = Beside()

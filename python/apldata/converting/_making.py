@@ -22,18 +22,23 @@ from ._beside import Beside, OfFile, Values
 from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
 from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
 from ._kinds import check_kind
-from ._plain import clock, json_of, why_not
+from ._plain import clock, helps_with, json_of, why_not
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
 
 @dataclasses.dataclass(frozen=True)
 class Wrong:
-    """Why a row has no value for a column; bad: what is there is bad in itself, such as an image that does
-    not decode."""
+    """Why a row has no value for a column.
+
+    Attributes:
+        bad: what is there is bad in itself, such as an image that does not decode.
+        helps: what to do about it.
+    """
 
     why: str
     bad: bool = False
+    helps: str = "missing='skip' leaves such rows out, missing={...} puts a value there"
 
 
 _NARROW = ("f16", "bf16", "f32")
@@ -240,7 +245,8 @@ class Json(Maker):
         try:
             return json_of(value)
         except (TypeError, ValueError) as error:
-            wrong.setdefault(row, Wrong(why_not(value, error)))
+            helps = helps_with(self.field.name, value, error)
+            wrong.setdefault(row, Wrong(why_not(value, error), helps=helps))
             return ""
 
 
