@@ -84,6 +84,11 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
+def _is_whole(value: Any) -> bool:
+    """Is it a whole number, of whatever size, and of Python or NumPy?"""
+    return isinstance(value, int) or np.asarray(value).dtype.kind in "iu"
+
+
 def _check_rounded(name: str, plain: Any, array: np.ndarray, dtype: np.dtype) -> None:
     """Refuses whole numbers of a list that differ in `array`, made of it, as a `dtype`: beside floats NumPy
     makes floats of them."""
@@ -96,19 +101,22 @@ def _check_rounded(name: str, plain: Any, array: np.ndarray, dtype: np.dtype) ->
     if not suspect.any():
         return
     for exact, one in zip(np.asarray(plain, object)[suspect], made[suspect].tolist(), strict=True):
-        if np.asarray(exact).dtype.kind in "iu" and int(exact) != one:
+        if _is_whole(exact) and int(exact) != one:
             raise InvalidError(f"field {name}: {exact}, beside floats, would become a float that differs")
 
 
 def _whole(plain: Any, array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
-    """A list of whole numbers as an array of the unsigned `dtype`, where NumPy makes floats of those beyond
-    i64 beside others; None: it is none, or one does not fit."""
-    if not isinstance(plain, (list, tuple)) or dtype.kind != "u" or array.dtype != np.float64:
+    """A list of whole numbers as an array of such a `dtype`, where NumPy makes floats of those beyond i64
+    beside others; None: it is none, or one does not fit."""
+    if not isinstance(plain, (list, tuple)) or dtype.kind not in "iu" or array.dtype != np.float64:
         return None
     exact = np.asarray(plain, object)
-    if not all(isinstance(one, (int, np.integer)) and 0 <= one <= np.iinfo(dtype).max for one in exact.flat):
+    if not all(map(_is_whole, exact.flat)):
         return None
-    return exact.astype(dtype)
+    try:
+        return np.array([int(one) for one in exact.flat], dtype).reshape(exact.shape)
+    except OverflowError:
+        return None
 
 
 def array_of(name: str, wanted: str, value: Any, dtype: np.dtype) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,64 @@ def test_text_of_numbers_is_the_same_from_all_sources(values: Any, tmp_path: Pat
     gaps = pa.table({"x": pa.array([*values, None], pa.array(values).type)})
     store = made(gaps, tmp_path / "gaps", types={"x": "utf8"}, missing={"x": "none"})
     assert [row["x"] for row in store] == [*map(str, values), "none"]
+
+
+MIXED: list[tuple[str, list[Any], Any]] = [
+    ("f64", [np.float32(0.5), 0.1], [0.5, 0.1]),
+    ("f64", [1, np.float16(0.5), True, Decimal("0.25")], [1, 0.5, 1, 0.25]),
+    ("i64", [np.int8(1), 300, np.uint64(2), True], [1, 300, 2, 1]),
+    ("i64", [np.uint64(2**62 + 1), -1], [2**62 + 1, -1]),
+    ("bool", [True, 0, np.bool_(True)], [True, False, True]),
+    ("i64", [[1, 2], np.array([3.0, 4.0]), [True, 5]], [[1, 2], [3, 4], [1, 5]]),
+]
+
+
+@pytest.mark.parametrize(("dtype", "values", "wanted"), MIXED)
+@pytest.mark.parametrize("later", [False, True], ids=["first", "later"])
+def test_a_type_that_is_given_is_taken_at_its_word(
+    dtype: str, values: list[Any], wanted: list[Any], later: bool, tmp_path: Path
+) -> None:
+    before = [values[0]] * 300 if later else []
+    store = made([{"a": value} for value in (*before, *values)], tmp_path / "a", types={"a": dtype})
+    assert store.schema["a"].dtype == dtype
+    assert [record["a"].tolist() for record in store][len(before) :] == wanted
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "why"),
+    [
+        ("i64", [1, np.float32(0.5)], "row 1: field a: 0.5, of dtype float32, which i64 cannot hold"),
+        ("bool", [True, 2], "row 1: field a: 2, of dtype int64, which bool cannot hold"),
+        ("f64", [np.uint64(2**62 + 1), -1], "row 0: field a: 4611686018427387905, .* which f64 cannot hold"),
+        ("f64", [1, 1j], "row 1: field a: 1j, of dtype complex128, which f64 cannot hold"),
+        ("i64", [1, "1"], "hold int and str, .* which no field of i64 holds: give another"),
+        (
+            "f32",
+            [[1], [[1, 2]]],
+            "arrays of 1 and 2 dimensions, which no field of f32 holds: give another",
+        ),
+    ],
+)
+def test_what_a_given_type_does_not_hold(dtype: str, values: list[Any], why: str, tmp_path: Path) -> None:
+    with pytest.raises(apldata.InvalidError, match=why):
+        made([{"a": value} for value in values], tmp_path / "a", types={"a": dtype})
+
+
+def test_a_type_of_first_rows_without_values(tmp_path: Path) -> None:
+    """Of a type alone, the field holds single numbers."""
+    rows: list[Any] = [{"a": None, "k": n} for n in range(300)] + [{"a": 1.5, "k": 300}]
+    filled = made(rows, tmp_path / "a", types={"a": "f32"}, missing={"a": 0})
+    assert types_of(filled)["a"] == "f32" and filled.to_numpy()["a"].tolist() == [0] * 300 + [1.5]
+    assert len(made(rows, tmp_path / "b", types={"a": "f32"}, missing="skip")) == 1
+    lists = [*rows[:-1], {"a": [1, 2], "k": 300}]
+    store = made(lists, tmp_path / "c", types={"a": ("f32", (2,))}, missing="skip")
+    assert store[0]["a"].tolist() == [1, 2]
+    with pytest.raises(apldata.InvalidError, match=r"hold nothing but missing values, .*: give one, types="):
+        made(rows, tmp_path / "d", missing="skip")
+
+
+def test_empty_lists_of_a_type_that_is_given(tmp_path: Path) -> None:
+    store = made([{"a": []}, {"a": [[1, 2]]}], tmp_path / "a", types={"a": "u8"})
+    assert types_of(store) == {"a": "u8[-1,2]"} and store[0]["a"].shape == (0, 2)
+    store = made([{"a": []}] * 2, tmp_path / "b", types={"a": "u8"})
+    assert types_of(store) == {"a": "u8[-1]"}

@@ -20,6 +20,7 @@ from ._found import found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
 from ._refusals import refusal
+from ._shapes import shape_of_numbers
 from ._times import unit_of
 from ._told import Chunk, Column, Told
 
@@ -218,6 +219,9 @@ class _Chooser:
         of_rows = found(values)
         if told.is_file:
             return told if not of_rows.refused or "missing" in of_rows.refused else of_rows
+        if of_rows.refused and given.dtype is not None:
+            shape = shape_of_numbers(values)
+            of_rows = of_rows if shape is None else Told(shape=shape)
         if told.dtype is not None:
             of_rows = dataclasses.replace(
                 of_rows, refused="" if of_rows.shape is not None else of_rows.refused, is_file=False
