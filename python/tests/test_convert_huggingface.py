@@ -62,8 +62,10 @@ def test_a_column_is_a_list_of_values(tmp_path: Path) -> None:
     dataset = labelled()
     store = made(dataset["x"], tmp_path / "a")
     assert types_of(store) == {"value": "i64"} and store.to_numpy()["value"].tolist() == [1, 2, 3]
-    store = made({"train": dataset["x"], "test": dataset["label"]}, tmp_path / "b")
-    assert store.to_numpy("test")["value"].tolist() == [0, 1, 0]
+    store = made({"train": dataset["x"], "test": dataset["x"][:2]}, tmp_path / "b")
+    assert store.to_numpy("test")["value"].tolist() == [1, 2]
+    with pytest.raises(apldata.InvalidError, match="row 1: field value must be a class from 0 to 1"):
+        made({"train": dataset["x"], "test": dataset["label"]}, tmp_path / "f")
     assert types_of(made({"y": dataset["x"], "z": dataset["x"]}, tmp_path / "c")) == {"y": "i64", "z": "i64"}
     words = datasets.Dataset.from_dict({"s": ["a", "b"], "l": [[1], [2]]})
     assert types_of(made(words["s"], tmp_path / "d")) == {"text": "utf8[-1]"}
@@ -88,3 +90,27 @@ def test_columns_of_a_dict_keep_the_names_of_classes(tmp_path: Path) -> None:
     tags = tags.cast_column("tags", datasets.List(datasets.ClassLabel(names=["p", "q"])))
     with pytest.warns(apldata.IngestWarning, match="column z: a field of lists keeps the numbers of classes"):
         apldata.convert({"z": tags["tags"]}, tmp_path / "d")
+
+
+def test_a_column_alone_keeps_the_names_of_classes(tmp_path: Path) -> None:
+    dataset = labelled()
+    column = dataset["label"]
+    for number, source in enumerate((column, dataset.to_iterable_dataset()["label"], {"test": column})):
+        store = made(source, tmp_path / f"{number}")
+        assert store.schema["value"].classes == ("cat", "dog"), source
+        assert store.to_numpy()["value"].tolist() == [0, 1, 0]
+    assert made(column, tmp_path / "named", fields=["y"]).schema["y"].classes == ("cat", "dog")
+    assert made(column, tmp_path / "given", classes={"value": ["a", "b"]}).classes == ("a", "b")
+    struct = {"label": datasets.ClassLabel(names=["p", "q"]), "x": datasets.Value("int8")}
+    nested = datasets.Dataset.from_dict({"s": [{"label": 1, "x": 2}]}, datasets.Features({"s": struct}))
+    store = made(nested["s"], tmp_path / "struct")
+    assert types_of(store) == {"label": "u8", "x": "i64"} and store.schema["label"].classes == ("p", "q")
+    changed = dataset.with_transform(lambda batch: {"label": [one + 7 for one in batch["label"]]})
+    assert made(changed["label"], tmp_path / "changed").to_numpy()["value"].tolist() == [7, 8, 7]
+
+
+def test_parts_of_a_column_keep_the_names_of_classes(tmp_path: Path) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    column = labelled()["label"]
+    for number, source in enumerate((data.Subset(column, [1]), data.ConcatDataset([column, column]))):
+        assert made(source, tmp_path / f"{number}").classes == ("cat", "dog")

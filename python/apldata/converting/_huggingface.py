@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -61,18 +61,39 @@ def _told(dataset: Any, wishes: Wishes) -> dict[str, Told]:
     return told
 
 
+def _feature(column: Any) -> Any:
+    """That of a column of a dataset, or of a struct in one; None: it has none, or its values are made by a
+    function of the caller's."""
+    source, names = column, []
+    while isinstance(getattr(source, "column_name", None), str) and hasattr(source, "source"):
+        names.append(source.column_name)
+        source = source.source
+    feature = None if getattr(source, "format", {}).get("type") == "custom" else source.features
+    for name in reversed(names):
+        feature = feature.get(name) if isinstance(feature, Mapping) else None
+    return feature
+
+
+def _classes(features: Mapping[str, Any]) -> dict[str, Told]:
+    """The names of classes alone that features tell."""
+    import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    told = told_of_features(datasets.Features(features).to_dict())
+    return {column: Told(classes=of.classes, inside=of.inside) for column, of in told.items()}
+
+
 def told_of_column(name: str, column: Any) -> dict[str, Told]:
     """The names of classes of a column of a Dataset, by the name that it is to have; none if its values are
     made by a function of the caller's."""
-    import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    feature = _feature(column)
+    return {} if feature is None else _classes({name: feature})
 
-    source, feature = column, getattr(column, "features", None)
-    while isinstance(getattr(source, "column_name", None), str) and hasattr(source, "source"):
-        source = source.source
-    if feature is None or getattr(source, "format", {}).get("type") == "custom":
-        return {}
-    told = told_of_features(datasets.Features({name: feature}).to_dict())
-    return {column: Told(classes=of.classes, inside=of.inside) for column, of in told.items()}
+
+def told_of_rows(name: str, column: Any) -> dict[str, Told]:
+    """As `told_of_column()`, of a column whose values are rows: `name` is that of a row's one value; members
+    of structs have their own."""
+    feature = _feature(column)
+    return _classes(feature) if isinstance(feature, Mapping) else told_of_column(name, column)
 
 
 def _modes(dataset: Any, wishes: Wishes) -> list[str]:

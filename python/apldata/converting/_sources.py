@@ -97,9 +97,18 @@ def _still_labels(dataset: Any, names: dict[str, tuple[str, ...]]) -> dict[str, 
     return {}
 
 
-def _own_class_names(dataset: Any) -> dict[str, tuple[str, ...]]:
-    """Of one dataset, by column."""
-    if is_of(dataset, "datasets") and isinstance(getattr(dataset, "features", None), Mapping):  # no Column
+def _is_column(dataset: Any) -> bool:
+    """Is it one column of a dataset of Hugging Face?"""
+    return is_of(dataset, "datasets") and isinstance(getattr(dataset, "column_name", None), str)
+
+
+def _own_class_names(dataset: Any, name: str) -> dict[str, tuple[str, ...]]:
+    """Of one dataset, by column; `name`: what the one value of a row is called."""
+    if _is_column(dataset):
+        from ._huggingface import told_of_rows
+
+        return {column: of.classes for column, of in told_of_rows(name, dataset).items() if of.classes}
+    if is_of(dataset, "datasets") and isinstance(getattr(dataset, "features", None), Mapping):
         from ._features import told_of_features
 
         told = told_of_features(dataset.features.to_dict())
@@ -130,10 +139,15 @@ def _is_iterable(dataset: Any) -> bool:
     return any(kind.__name__ == "IterableDataset" for kind in type(dataset).__mro__)
 
 
-def _class_names(dataset: Any, wishes: Wishes) -> Mapping[str, Told]:
+def _class_names(dataset: Any, names: list[str] | None, wishes: Wishes) -> Mapping[str, Told]:
     """Those that datasets of torchvision's kind tell, or of Hugging Face that torch's hold: concatenated ones
-    tell the same."""
-    each = [_own_class_names(leaf) for leaf in _leaves(dataset)]
+    tell the same. `names`: of the values of rows that have none."""
+    name = names[0] if names and len(names) == 1 else "value"
+    if _is_column(dataset):
+        from ._huggingface import told_of_rows
+
+        return told_of_rows(name, dataset)
+    each = [_own_class_names(leaf, name) for leaf in _leaves(dataset)]
     found = {}
     for column in dict.fromkeys(column for names in each for column in names):
         of_all = list(dict.fromkeys(names.get(column) for names in each))
@@ -270,13 +284,13 @@ class Opener:
             raise wrong_type("source", _WANTED, source)
         if hasattr(source, "__len__") and hasattr(source, "__getitem__") and not _is_iterable(source):
             kind = "torch" if "torch" in sys.modules and is_of(source, "torch") else "rows"
-            told = _class_names(source, self._wishes)
+            told = _class_names(source, self._names, self._wishes)
             return kind, _dataset(split, source, self._rows, told, self._workers, self._stack)
         if self._workers:
             raise InvalidError(
                 "workers need a dataset with __getitem__ and __len__; this one can only be iterated over"
             )
-        told = _class_names(source, self._wishes)
+        told = _class_names(source, self._names, self._wishes)
         named = Rows(lambda row: row, names_of_cursor(source) or self._names, self._wishes.whole)
         return "rows", _iterable(split, source, named, told)
 
