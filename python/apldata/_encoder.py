@@ -13,6 +13,7 @@ from ._arguments import shown, wrong_type, wrong_value
 from ._arrays import numpy_dtype
 from ._errors import Error, InvalidError, InvalidTypeError, prefixed
 from ._given import array_of, of_names_and_numbers, refuse_nulls
+from ._indexes import check_paired
 from ._waiting import Values
 from .schema import Field
 
@@ -115,6 +116,7 @@ class Encoder:
     def columns(self, values: Mapping[str, Any]) -> tuple[list[Any], int]:
         """Of many records, the values of each field as they were given, and how many records these are."""
         columns = self._in_order(values)
+        check_paired(values)
         for at, column in enumerate(columns):
             if hasattr(column, "iloc") or hasattr(column, "null_count"):  # of pandas, polars or Arrow
                 refuse_nulls(self._fields[at].name, column)

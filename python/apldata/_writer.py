@@ -220,7 +220,8 @@ class Writer:
     def extend(self, records: Mapping[str, Any] | None = None, /, **values: Any) -> None:
         """Appends many records: for each field, by name or in a dict, an array of shape (rows, ...), or a
         sequence, also of names of classes. It appends all or none: if a value is refused, the error names its
-        row and field, and the writer is unchanged. ``split="val"`` beside the values works as for
+        row and field, and the writer is unchanged. Series of pandas with different indexes are refused, as
+        pandas would not pair their rows in order. ``split="val"`` beside the values works as for
         `append()`."""
         self._extend(together("records", records, values))
 

@@ -66,3 +66,27 @@ def test_the_row_that_is_refused_is_named(column: dict[str, Any], told: str, tmp
             writer.extend(good | column)
         writer.extend(good)
     assert len(apldata.Store(tmp_path / "db")) == 3
+
+
+def test_columns_of_pandas_with_different_indexes_are_refused(tmp_path: Path) -> None:
+    """They were paired by their places; by their indexes, pandas would pair them otherwise."""
+    pd = pytest.importorskip("pandas")
+    x, y = pd.Series([10, 20], index=[1, 0]), pd.Series([1, 2])
+    with apldata.Writer(tmp_path / "s", {"x": "i64", "y": "i64", "n": "i64"}) as writer:
+        with pytest.raises(
+            apldata.InvalidError, match=r"columns x and y have different indexes.*reset_index"
+        ):
+            writer.extend(x=x, y=y, n=[1, 2])
+        writer.extend(pd.DataFrame({"x": x, "y": y}).assign(n=[1, 2]).to_dict("series"))
+        writer.extend(x=x.reset_index(drop=True), y=y, n=x.to_numpy())
+        writer.append(x=x[1], y=y[1], n=0)
+    store = apldata.Store(tmp_path / "s").to_numpy()
+    assert store["x"].tolist() == [20, 10, 10, 20, 10] and store["y"].tolist() == [1, 2, 1, 2, 2]
+
+
+def test_values_of_one_record_have_indexes_of_their_own(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    row = pd.Series({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})
+    with apldata.Writer(tmp_path / "s", {"x": ("f64", (2,)), "y": ("f64", (2,))}) as writer:
+        writer.append(x=row[["a", "b"]], y=row[["d", "c"]])
+    assert apldata.Store(tmp_path / "s")[0]["y"].tolist() == [4, 3]

@@ -13,8 +13,8 @@ import numpy as np
 
 from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError
+from .._indexes import check_paired
 from ._cells import cell, why_no_array
-from ._indexes import check_paired
 from ._members import is_cursor, named_values
 from ._rows import PIECE, row_error, together
 from ._told import Chunk, Column, Part, Told, Wishes

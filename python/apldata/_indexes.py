@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._errors import InvalidError
+from ._errors import InvalidError
 
 
 class _Labelled(NamedTuple):
