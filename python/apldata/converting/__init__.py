@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -83,6 +84,13 @@ def _texts(name: str, column: str, values: Column) -> Iterator[str]:
             yield value
 
 
+def _forget_classes(part: Part, column: str) -> None:
+    """Of a column whose values are the names of its classes: names that no value has get no number."""
+    told = part.told.get(column, Told())
+    if told.codes:
+        part.told = {**part.told, column: dataclasses.replace(told, classes=None)}
+
+
 def _find_classes(wanted: Asked, parts: list[Part]) -> None:
     """Reads the source once, for the names of classes that nobody has told: those of all splits, sorted."""
     columns = wanted.fields or {}
@@ -100,6 +108,8 @@ def _find_classes(wanted: Asked, parts: list[Part]) -> None:
     open_ones = [name for name, given in wanted.classes.items() if given is None]
     for name in open_ones:
         column = next((old for old, new in columns.items() if new == name), name)
+        if all(part.told.get(column, Told()).classes for part in parts):
+            continue
         seen: set[str] = set()
         for part in parts:
             if not part.again:
@@ -111,6 +121,8 @@ def _find_classes(wanted: Asked, parts: list[Part]) -> None:
                     raise InvalidError(f"classes: there is no column {column!r}: there are {listed(chunk)}")
                 seen.update(_texts(name, column, chunk[column]))
         wanted.classes[name] = tuple(sorted(seen))
+        for part in parts:
+            _forget_classes(part, column)
 
 
 # ---------------------------------------------------------------------------------------------- converting
@@ -272,7 +284,8 @@ def convert(
             keep; "mask": images, or paths of such, whose pixels are class numbers to keep; "json": its values
             as text, dicts and structs whole.
         classes: the names of the classes of fields: ``{"label": ["cat", "dog"]}``; or a list of text fields
-            whose values are names of classes: ``["label"]``, for which the source is read twice.
+            whose values are names of classes: ``["label"]``, for which the source is read twice, unless it
+            tells them, as categories do.
         missing: what to do if a value is missing (None): None refuses the row, "skip" leaves it out, and a
             dict from fields to values substitutes these.
         keep_bytes: None keeps JPEG files, and re-encodes other images among them as JPEGs of quality 100; if

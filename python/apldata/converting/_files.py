@@ -13,6 +13,7 @@ from .._errors import InvalidError, NotFoundError, SourceError, UnsupportedError
 from ..schema import listed
 from ._alike import of_files
 from ._classes import OneNaming, Renumbering, one_naming
+from ._dictionaries import with_dictionaries
 from ._exports import split_up
 from ._features import split_column
 from ._names import by_split, left_in, tables_in
@@ -175,14 +176,16 @@ def _part(split: str, files: Mapping[Path, _Seen], wishes: Wishes, partitions: P
     paths = list(files)
     naming = one_naming(told, str(paths[0]), wishes)
     told[str(paths[0])] = naming.told
-    types = of_files(told, {str(path): one.schema for path, one in files.items()}, wishes)
+    schemas = {path: one.schema for path, one in files.items()}
+    types = of_files(told, {str(path): schema for path, schema in schemas.items()}, wishes)
+    types, notes = with_dictionaries(types, schemas, wishes)
     return Part(
         split,
         lambda: _read(paths, wishes, naming, partitions),
         types | partitions.told(wishes),
         sum(one.rows for one in files.values()) or None,
         outside=False,
-        notes=naming.notes,
+        notes=[*naming.notes, *notes],
     )
 
 

@@ -53,7 +53,7 @@ def _told(series: Any) -> Told | None:
     categories = getattr(series.dtype, "categories", None)
     if categories is None or not len(categories) or not all(isinstance(one, str) for one in categories):
         return None
-    return Told(classes=tuple(categories))
+    return Told(classes=tuple(categories), codes=True)
 
 
 def _is_arrows(dtype: Any) -> bool:
