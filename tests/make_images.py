@@ -175,6 +175,17 @@ def tiled(pixels, side=16):
     return out + struct.pack(">I", side * side * 3) * count + b"".join(tiles)
 
 
+def make_jpeg():
+    """Of luma and chroma, and of red, green and blue (Adobe's transform 0), at less than their resolution."""
+    for name, sampling in (("420", 2), ("422", 1), ("444", 0)):
+        out = io.BytesIO()
+        Image.fromarray(draw(3)).save(out, "jpeg", quality=95, subsampling=sampling)
+        data = out.getvalue()
+        add(f"ycc{name}.jpeg", data, Image.open(io.BytesIO(data)))
+        data = data[:2] + b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0" + data[20:]  # instead of JFIF
+        add(f"rgb{name}.jpeg", data, Image.open(io.BytesIO(data)))
+
+
 def make_others():
     image, rgba = Image.fromarray(draw(3)), Image.fromarray(draw(4))
     save("lossy.webp", image, quality=90, slack=2)
@@ -224,6 +235,7 @@ def make_others():
 
 make_png()
 make_tiff()
+make_jpeg()
 make_others()
 with tarfile.open(sys.argv[1], "w:xz") as archive:
     for name, data in files.items():

@@ -1,6 +1,8 @@
 /* Decoding of image files: those of tests/images.tar.xz, to what others make of them; and the same damaged. */
 #include "decode_case.h"
 
+#include "jpeg_sums.h"
+
 #define IMAGES "images.tar.xz"
 
 TestSuite(decode, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
@@ -43,6 +45,29 @@ static void decodes(const struct file *f)
 Test(decode, as_others_decode)
 {
     each_file(IMAGES, decodes);
+}
+
+/* Of a JPEG image, those of the samples it decodes to. */
+static void sums_up(const struct file *f)
+{
+    struct jpeg_decoder *d = strstr(f->name, ".jpeg") ? jpeg_decoder_new() : NULL;
+    struct colour_sums sums;
+    if (!d)
+        return;
+    cr_assert_eq(jpeg_sums(d, f->bytes, f->size, &sums, &err), APL_OK, "%s: %s", f->name, err.message);
+    const uint8_t *sample = memchr(f->raw, '\n', f->raw_size);
+    for (unsigned c = 0; c < COLOURS; c++) {
+        int64_t sum = 0;
+        for (uint64_t i = 0; i < sums.pixels; i++)
+            sum += *++sample;
+        cr_assert_eq(sums.sum[c], sum, "%s: colour %u", f->name, c);
+    }
+    jpeg_decoder_free(d);
+}
+
+Test(decode, sums_of_jpegs)
+{
+    each_file(IMAGES, sums_up);
 }
 
 /* From memory of its own, so that the address sanitizer sees what is read beyond it. */

@@ -28,6 +28,17 @@ Test(exif, only_one_to_eight)
     }
 }
 
+/* As other programs take it. */
+Test(exif, of_four_bytes)
+{
+    uint8_t exif[sizeof little];
+    memcpy(exif, little, sizeof exif);
+    exif[30] = 4;
+    cr_assert_eq(exif_orientation(exif, sizeof exif), 6);
+    exif[38] = 1;
+    cr_assert_eq(exif_orientation(exif, sizeof exif), 0);
+}
+
 static void changed_at(size_t at, uint8_t value)
 {
     uint8_t exif[sizeof little];
@@ -45,7 +56,7 @@ Test(exif, what_is_something_else_says_nothing)
     changed_at(13, 255);
     changed_at(14, 0); /* one without entries */
     changed_at(14, 1); /* one that ends before the orientation */
-    changed_at(30, 4); /* another type */
+    changed_at(30, 5); /* another type */
     changed_at(32, 2); /* two of them */
     changed_at(29, 2); /* another tag */
 }

@@ -14,7 +14,7 @@ static apl_status decode_whole(struct jpeg_decoder *d, struct raster *s, apl_err
     struct jpeg_planes planes;
     struct jpeg_band band = {.plane = {{.count = 1}}};
     TRY(jpeg_decoder_start(d, (struct jpeg_region){.width = s->width, .height = s->height}, 8,
-                           JPEG_CHROMA_EXACT, &planes, err));
+                           JPEG_CHROMA_PIXELS, &planes, err));
     while (band.plane[0].count > 0) {
         TRY(jpeg_decoder_next(d, &band, err));
         take_band(s, &band);

@@ -438,6 +438,17 @@ def test_policies_draw_all_kinds_alike(tmp_path: Path) -> None:
     assert statistic < 50  # 22 degrees of freedom: one in a thousand
 
 
+def test_magnitudes_are_rounded_as_by_torch(tmp_path: Path) -> None:
+    """Number 15 of 31 from 0 to 32 is a little less than 16: nothing moves by 16 pixels."""
+    image = np.random.default_rng(4).integers(20, 200, (1, 40, 40), dtype=np.uint8)
+    with apldata.Writer(tmp_path / "db", [apldata.Field("image", "u8", (1, 40, 40))]) as writer:
+        writer.begin("test")
+        writer.extend(image=np.broadcast_to(image, (4000, 1, 40, 40)))
+    made = transformed(tmp_path / "db", TrivialAugmentWide(), batch_size=1000)
+    moved = {by: (made[:, :, by:] == image[:, :-by]).all((1, 2, 3)).sum() for by in range(14, 19)}
+    assert moved[16] == 0 and min(moved[by] for by in (14, 15, 17, 18)) > 0
+
+
 def test_policies_of_torchvision_become_ours(store: apldata.Store) -> None:
     v2 = pytest.importorskip("torchvision.transforms.v2")
     from apldata._foreign import Wrapped, resolved

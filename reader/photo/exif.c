@@ -5,6 +5,7 @@
 
 #define ORIENTATION 0x0112
 #define SHORT       3
+#define LONG        4
 #define ENTRY       12 /* bytes: tag, type, count, value */
 
 struct tiff {
@@ -23,10 +24,11 @@ static uint32_t tiff_number(const struct tiff *t, const uint8_t *p, unsigned byt
 
 static unsigned entry_orientation(const struct tiff *t, const uint8_t *entry)
 {
-    if (tiff_number(t, entry, 2) != ORIENTATION || tiff_number(t, entry + 2, 2) != SHORT ||
+    uint32_t type = tiff_number(t, entry + 2, 2); /* LONG is not what EXIF says, and Pillow takes it, too */
+    if (tiff_number(t, entry, 2) != ORIENTATION || (type != SHORT && type != LONG) ||
         tiff_number(t, entry + 4, 4) != 1)
         return 0;
-    uint32_t value = tiff_number(t, entry + 8, 2);
+    uint32_t value = tiff_number(t, entry + 8, type == SHORT ? 2 : 4);
     return value >= 1 && value <= 8 ? value : 0;
 }
 

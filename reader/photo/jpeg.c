@@ -367,7 +367,9 @@ static void next_pixels(struct jpeg_decoder *d, struct jpeg_band *band)
 apl_status jpeg_decoder_start(struct jpeg_decoder *d, struct jpeg_region region, unsigned eighths,
                               enum jpeg_chroma chroma, struct jpeg_planes *planes, apl_error *err)
 {
-    bool exact = d->info.colour == JPEG_CMYK || (chroma == JPEG_CHROMA_EXACT && d->info.colour == JPEG_YCC);
+    enum jpeg_colour colour = d->info.colour;
+    bool exact = colour == JPEG_CMYK || (chroma != JPEG_CHROMA_PLANES && colour == JPEG_YCC) ||
+                 (chroma == JPEG_CHROMA_PIXELS && colour == JPEG_RGB);
     d->region = region;
     d->c.scale_num = eighths;
     d->c.scale_denom = 8;

@@ -20,7 +20,7 @@ static apl_status add_bands(struct jpeg_decoder *d, const struct jpeg_info *info
     struct jpeg_region all = {0, 0, info->width, info->height};
     struct jpeg_planes planes;
     struct jpeg_band band;
-    TRY(jpeg_decoder_start(d, all, 8, JPEG_CHROMA_EXACT, &planes, err));
+    TRY(jpeg_decoder_start(d, all, 8, JPEG_CHROMA_PIXELS, &planes, err));
     for (uint32_t rows = 0; rows < info->height; rows += band.plane[0].count) {
         TRY(jpeg_decoder_next(d, &band, err));
         if (band.plane[0].count == 0)
