@@ -42,8 +42,8 @@ typedef struct apl_reader apl_reader;
 /* How the order of an epoch is made. Either way, each record is delivered exactly once per epoch (or `reuse`
  * times). */
 typedef enum apl_order {
-    /* A pure function of content, split, seed, epoch, window and bins: the same on every machine, with any number of
-     * threads. If the window covers the split, it is a uniform permutation. */
+    /* A pure function of content, records per block, split, seed, epoch, window and bins: the same on every machine,
+     * with any number of threads. If the window covers the split, it is a uniform permutation. */
     APL_STRICT = 0,
     /* Whatever is ready comes first: a slow block delays nothing else. Draws are uniform among the loaded records. */
     APL_FREE = 1
