@@ -47,7 +47,8 @@ def _instead(value: Any) -> str:
         return "give its .real and .imag"
     if isinstance(value, Iterator):
         return "list(...) makes a list of it"
-    if type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__:
+    kind: Any = type(value)
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
         return "give what it holds, such as by vars(...)"
     return "leave it out" if isinstance(value, (DecodedImage, File)) else _TEXT
 
