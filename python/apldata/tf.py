@@ -220,7 +220,7 @@ def _mapped(function: Callable[[Any], Any], nest: Any) -> Any:
         return nest._make(_mapped(function, value) for value in nest)
     if isinstance(nest, (tuple, list)):
         return type(nest)(_mapped(function, value) for value in nest)
-    return function(nest)
+    return tf.nest.map_structure(function, nest)
 
 
 def _too_uneven(name: str) -> InvalidError:
