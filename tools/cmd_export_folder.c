@@ -2,7 +2,7 @@
  * Images as torchvision's ImageFolder and most tools read them: SPLIT/CLASS/NAME. What the store keeps comes out byte for byte, decoded
  * images as PNG. NAME is the path that the store has, without the folders that say the split and the class, or the id.
  */
-#include "cmd_export.h"
+#include "cmd_export_classes.h"
 
 #include "args.h"
 #include "describe.h"
@@ -21,8 +21,9 @@ struct tree {
     const apl_split *split;
     unsigned fields[3], count; /* those that are read: */
     int image, label, path;    /* their numbers in the store; -1: none */
-    unsigned id_digits, label_digits;
-    char name[NAME_LONG]; /* of the current record's file */
+    unsigned id_digits;
+    struct export_classes classes; /* that have no names */
+    char name[NAME_LONG];          /* of the current record's file */
 };
 
 static const apl_field *field_of(const struct tree *t, int field)
@@ -142,29 +143,6 @@ static int find_fields(struct tree *t)
 
 /* ---------------------------------------------------------------------------------- what others will see */
 
-/* Readers of folders number those that there are in the order of their names: as the store does only if all classes have records
- * and are sorted. */
-static void tell_of_classes(const struct tree *t)
-{
-    const apl_field *f = t->label < 0 ? NULL : field_of(t, t->label);
-    bool sorted = true;
-    const char *empty = NULL;
-    for (uint64_t c = 0; f && c < f->class_count; c++) {
-        uint64_t records = 0;
-        sorted &= c == 0 || strcmp(f->classes[c - 1], f->classes[c]) < 0;
-        for (unsigned s = 0; s < t->x->info->splits; s++)
-            records += apl_store_class_count(t->x->store, s, (unsigned)t->label, c);
-        empty = records ? empty : f->classes[c];
-    }
-    if (empty)
-        note(
-            "%s: class %s has no records, and so no folder: readers of folders number the others differently",
-            shown_db(t->x->path), shown(empty));
-    else if (!sorted)
-        note("%s: its classes are not sorted by name: readers of folders number them differently",
-             shown_db(t->x->path));
-}
-
 /* Where the channels are taken to be, if the shape does not tell. */
 static void tell_of_layout(const struct tree *t)
 {
@@ -211,21 +189,11 @@ static bool add_folder(struct tree *t, size_t *used, const char *name)
     return *name && !strchr(name, '/') && add(t, used, name, strlen(name)) && add(t, used, "/", 1);
 }
 
-/* The folder of a value without a name: its number, in as many digits as the largest has. */
-static const char *number_folder(const struct tree *t, const struct value *v)
-{
-    static char text[64];
-    const char *digits = element_text(v, 0);
-    int pad = (int)t->label_digits - (int)strlen(digits);
-    snprintf(text, sizeof text, "%.*s%s", pad > 0 && *digits != '-' ? pad : 0, "00000000000000000000",
-             digits);
-    return text;
-}
-
 static const char *class_folder(const struct tree *t, const struct value *v)
 {
     const apl_field *f = field_of(t, t->label);
-    return f->class_count ? f->classes[value_unsigned(v, 0)] : number_folder(t, v);
+    return f->class_count ? f->classes[value_unsigned(v, 0)]
+                          : export_class_number(&t->classes, element_text(v, 0));
 }
 
 /* What of the path is left once the split's and the class's folders are taken off its beginning. */
@@ -319,26 +287,31 @@ static int write_records(void *user, const apl_batch *batch)
     return status;
 }
 
-/* How many digits the numbers of classes without names take. */
-static int measure_labels(void *user, const apl_batch *batch)
+/* Classes without names are all there is to know before the first file is written. */
+static int take_labels(void *user, const apl_batch *batch)
 {
     struct tree *t = user;
     size_t rows = apl_batch_rows(batch);
-    for (size_t r = 0; r < rows; r++) {
+    int status = 0;
+    for (size_t r = 0; r < rows && !status; r++) {
         struct value v = value_of(apl_batch_column(batch, (unsigned)t->label), r, rows);
-        unsigned digits = (unsigned)strlen(element_text(&v, 0));
-        t->label_digits = digits > t->label_digits ? digits : t->label_digits;
+        status = export_classes_take(&t->classes, &v);
     }
-    return 0;
+    return status;
 }
 
-static int measure(struct tree *t)
+static int find_classes(struct tree *t)
 {
     const unsigned label = (unsigned)t->label;
-    if (t->label < 0 || field_of(t, t->label)->class_count)
+    int status = 0;
+    if (t->label < 0)
         return 0;
-    t->x->total *= 2;
-    return export_each(t->x, 0, t->x->info->records, &label, 1, measure_labels, t);
+    if (!field_of(t, t->label)->class_count) {
+        t->x->total *= 2;
+        status = export_each(t->x, 0, t->x->info->records, &label, 1, take_labels, t);
+        export_classes_settle(&t->classes);
+    }
+    return status ? status : export_classes_write(&t->classes, t->x, label);
 }
 
 int export_folder(struct export *x)
@@ -346,9 +319,8 @@ int export_folder(struct export *x)
     struct tree t = {.x = x};
     int status = find_fields(&t);
     if (!status)
-        status = measure(&t);
+        status = find_classes(&t);
     if (!status && !x->quiet) {
-        tell_of_classes(&t);
         tell_of_layout(&t);
         tell_of_fields(&t);
     }
@@ -356,5 +328,6 @@ int export_folder(struct export *x)
         t.split = apl_store_split(x->store, s);
         status = export_each(x, t.split->first, t.split->count, t.fields, t.count, write_records, &t);
     }
+    export_classes_free(&t.classes);
     return status;
 }

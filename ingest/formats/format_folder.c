@@ -2,9 +2,8 @@
  * Images in folders by class as a format. Each becomes a record: the file as it is, or its samples, its label, its path, its
  * channels, height and width. Images are gathered, decoded on all cores, and appended in the order in which they came.
  */
-#include "class_map.h"
-#include "class_tree.h"
 #include "file_name.h"
+#include "folder_classes.h"
 #include "folder_layout.h"
 #include "hidden_path.h"
 #include "image_fields.h"
@@ -45,7 +44,7 @@ struct folder_images {
     struct survey survey;
     struct image_plan plan;
     uint64_t remarks[REMARKS];
-    const char **class_names;         /* by the map of the caller; NULL: the folders' */
+    struct folder_classes classes;    /* their names and numbers */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
     char archive[256];                /* the first of the others that is one, safe to print; "": none */
     const char *split;                /* of the current member; NULL: none */
@@ -58,13 +57,13 @@ struct folder_images {
 static bool wants_image(const void *state, const char *name)
 {
     (void)state;
-    return image_name(name) && !path_is_hidden(name);
+    return (image_name(name) || folder_classes_is_file(name)) && !path_is_hidden(name);
 }
 
 static apl_status list_file(void *state, const char *name, bool directory, apl_error *err)
 {
     struct folder_images *f = state;
-    if (path_is_hidden(name) || !*name)
+    if (path_is_hidden(name) || !*name || (!directory && folder_classes_is_file(name)))
         return APL_OK;
     if (!directory && !image_name(name)) {
         f->others++;
@@ -84,20 +83,6 @@ static void tell_count(const struct folder_images *f, uint64_t count, const char
     snprintf(text, sizeof text, "%s: %" PRIu64, what, count);
     if (count)
         f->host->notice(f->host->user, "", text);
-}
-
-/* Their own names for classes, if the caller has given any. */
-static apl_status map_classes(struct folder_images *f, apl_error *err)
-{
-    const apl_ingest_options *o = f->host->options;
-    const char *const *folders;
-    char file[256];
-    const char *name = o->map_name ? o->map_name : "the map of classes";
-    uint32_t count = class_tree_classes(f->tree, &folders);
-    if (o->map_count == 0)
-        return APL_OK;
-    const struct class_map map = {o->map, o->map_count, printable(file, sizeof file, name, strlen(name))};
-    return class_map_names(&map, folders, count, &f->class_names, err);
 }
 
 /* A folder without images may be called as no split is. */
@@ -153,7 +138,7 @@ static apl_status end_list(void *state, apl_error *err)
     tell_count(f, f->others, "files left out, as their names are not those of images");
     f->plan = survey_plan(&f->survey, f->host);
     TRY(count_split_images(f, err));
-    return map_classes(f, err);
+    return folder_classes_settle(&f->classes, f->tree, f->host, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- looking */
@@ -161,13 +146,16 @@ static apl_status end_list(void *state, apl_error *err)
 static bool looks_at(void *state, const char *name)
 {
     struct folder_images *f = state;
-    return wants_image(state, name) && survey_wants(&f->survey, f->host, name);
+    return wants_image(state, name) &&
+           (folder_classes_is_file(name) || survey_wants(&f->survey, f->host, name));
 }
 
 static apl_status look_at(void *state, const struct format_member *m, apl_error *err)
 {
     struct folder_images *f = state;
     struct image_decoder *decoder = image_maker_decoder(f->makers[0]);
+    if (folder_classes_is_file(m->name))
+        return folder_classes_read(&f->classes, m, err);
     return survey_take(&f->survey, f->host, decoder, m, &f->images[0].made.bytes, err);
 }
 
@@ -189,19 +177,12 @@ static apl_status make_gathered(void *context, unsigned worker, size_t task, apl
 
 /* ----------------------------------------------------------------------------------------------- appending */
 
-static apl_dtype label_type(uint32_t classes)
-{
-    return classes <= 256 ? APL_U8 : classes <= 65536 ? APL_U16 : APL_U32;
-}
-
 static apl_status add_image_fields(struct folder_images *f, apl_error *err)
 {
-    const char *const *names;
-    uint32_t classes = class_tree_classes(f->tree, &names);
     TRY(image_fields_add(f->writer, &image_usual_names, &f->plan, f->host->options->keep_files, err));
-    TRY(apl_writer_add_field(f->writer, "label", label_type(classes), APL_TARGET, 0, NULL, err));
+    TRY(folder_classes_add_field(&f->classes, f->writer, err));
     TRY(image_fields_add_beside(f->writer, &image_usual_names, &f->plan, err));
-    return apl_writer_set_classes(f->writer, "label", f->class_names ? f->class_names : names, classes, err);
+    return folder_classes_name(&f->classes, f->writer, err);
 }
 
 /* Images of one split after another are a member. Where splits come mixed, as in an archive that is not sorted, each has several:
@@ -225,7 +206,8 @@ static apl_status append_image(struct folder_images *f, const struct image *imag
 {
     struct image_values v;
     image_values_of(&v, &image_usual_names, &f->plan, &image->made, &image->path);
-    apl_value values[2 + IMAGE_FIELDS_BESIDE] = {v.image, {&image->place.label, NULL}};
+    apl_value values[2 + IMAGE_FIELDS_BESIDE] = {v.image,
+                                                 folder_classes_label(&f->classes, &image->place.label)};
     memcpy(values + 2, v.beside, sizeof v.beside);
     if (!f->writer)
         TRY(f->host->writer(f->host->user, &f->writer, err));
@@ -293,7 +275,7 @@ static apl_status gather_image(void *state, const struct format_member *m, apl_e
 {
     struct folder_images *f = state;
     struct image *image = &f->images[f->gathered];
-    if (!class_tree_find(f->tree, m->name, &image->place))
+    if (folder_classes_is_file(m->name) || !class_tree_find(f->tree, m->name, &image->place))
         return APL_OK;
     TRY(check_once(f, m, err));
     if (m->size > APL_MAX_VALUE) {
@@ -316,6 +298,8 @@ static bool passes_image(void *state, const char *name)
 {
     struct folder_images *f = state;
     struct class_place place;
+    if (folder_classes_is_file(name))
+        return true;
     f->asked = true;
     if (f->asked_status == APL_OK)
         f->asked_status = comes_again(f, name, &f->again, NULL);
@@ -359,7 +343,7 @@ static void close_folder(void *state)
     free(f->makers);
     class_tree_free(f->tree);
     key_log_free(f->paths);
-    free(f->class_names);
+    folder_classes_free(&f->classes);
     free(f);
 }
 
