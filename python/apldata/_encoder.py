@@ -160,14 +160,18 @@ class Encoder:
         ]
 
     def _column(self, index: int, column: Any, rows: int, called: Sequence[int]) -> np.ndarray:
-        """A field's values of all rows; where they are refused, the first row that is tells why."""
+        """A field's values of all rows; where they are refused, the first row that is tells why, unless it is
+        only together that NumPy makes other numbers of them."""
         try:
             return self._array(index, column, rows)
         except Error:
+            found = []
             for row in range(rows):
                 with prefixed(f"row {called[row]}: "):
-                    self._array(index, column[row], None)
-            raise
+                    found.append(self._array(index, column[row], None))
+            if len({one.shape for one in found}) != 1:
+                raise
+            return np.stack(found)
 
     def _array(self, index: int, value: Any, rows: int | None) -> np.ndarray:
         """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without

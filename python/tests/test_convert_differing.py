@@ -169,3 +169,23 @@ def test_empty_lists_of_a_type_that_is_given(tmp_path: Path) -> None:
     assert types_of(store) == {"a": "u8[-1,2]"} and store[0]["a"].shape == (0, 2)
     store = made([{"a": []}] * 2, tmp_path / "b", types={"a": "u8"})
     assert types_of(store) == {"a": "u8[-1]"}
+
+
+def test_columns_that_numpy_would_round_together(tmp_path: Path) -> None:
+    """Each value is a whole number of i64; beside floats and others of u64, NumPy makes floats of all."""
+    values = [2**62 + 1, 2.0, np.uint64(2**60 + 1), Decimal(3)]
+    store = made([{"a": value} for value in values], tmp_path / "a", types={"a": "i64"})
+    assert store.to_numpy()["a"].tolist() == [2**62 + 1, 2, 2**60 + 1, 3]
+    with apldata.Writer(tmp_path / "b", {"a": "i64"}) as writer:
+        with pytest.raises(apldata.InvalidError, match=r"row 1: field a: 0.5, of dtype float64"):
+            writer.extend(a=[2**62 + 1, 0.5])
+        writer.extend(a=[2**62 + 1, 2.0])
+    assert apldata.Store(tmp_path / "b").to_numpy()["a"].tolist() == [2**62 + 1, 2]
+
+
+def test_numbers_of_several_types_in_a_list(tmp_path: Path) -> None:
+    lists = [[Decimal("0.1"), np.uint16(3)], [1.5, Decimal(2)]]
+    store = made([{"a": one} for one in lists], tmp_path / "a", types={"a": "f64"})
+    assert [record["a"].tolist() for record in store] == [[0.1, 3], [1.5, 2]]
+    with pytest.raises(apldata.InvalidError, match=r"holds lists of .*, for which a store has no type"):
+        made([{"a": [np.float32(1), "x"]}], tmp_path / "b")

@@ -88,7 +88,7 @@ def _of_lists(values: list[Any], rows: list[int]) -> Told:
 
 def _first_inside(values: Any) -> Any:
     while isinstance(values, list) and values:
-        values = next((value for value in values if value != []), values[0])
+        values = next((one for one in values if not isinstance(one, list) or one), values[0])
     return values
 
 

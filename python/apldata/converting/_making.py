@@ -203,8 +203,11 @@ class Numbers(Maker):
 
     def _plain(self, value: Any) -> Any:
         """Decimal numbers as the type that was asked for."""
-        is_float = isinstance(value, decimal.Decimal) and self.field.dtype in ("f16", "f32", "f64")
-        return float(value) if is_float else value
+        if self.field.dtype not in ("f16", "f32", "f64"):
+            return value
+        if isinstance(value, list) and not set(map(type, value)) <= {int, float}:
+            return list(map(self._plain, value))
+        return float(value) if isinstance(value, decimal.Decimal) else value
 
     def _text(self, value: Any, row: int) -> str | bytes:
         """Text, or what else there is as text, where that was asked for."""

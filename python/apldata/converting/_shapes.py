@@ -13,6 +13,13 @@ from ._told import Column
 _Shape = tuple[int, ...]
 
 
+def _is_number(value: Any) -> bool:
+    """Is it one, or an array of one?"""
+    return isinstance(value, numbers.Number) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    )
+
+
 def _of_number(value: Any) -> _Shape | None:
     """That of a number, or of an array or lists of such; None: it is something else."""
     if isinstance(value, numbers.Number):
@@ -23,7 +30,7 @@ def _of_number(value: Any) -> _Shape | None:
         array = np.asarray(value)
     except (ValueError, OverflowError):  # lists of different lengths
         return None
-    if array.dtype.kind == "O" and not all(isinstance(one, numbers.Number) for one in array.flat):
+    if array.dtype.kind == "O" and not all(map(_is_number, array.flat)):
         return None
     return array.shape if array.dtype.kind in "biufcVO" else None
 
