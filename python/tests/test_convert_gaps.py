@@ -167,3 +167,14 @@ def test_a_struct_that_is_missing_in_later_rows(tmp_path: Path) -> None:
             made([*rows, wrong], tmp_path / "c", missing="skip")
     with pytest.raises(apldata.Error, match=r"row 1: lacks st; has st.a too"):
         made([{"st": 5}, {"st": {"a": 1}}], tmp_path / "d")
+
+
+def test_a_struct_that_all_rows_of_a_split_lack(tmp_path: Path) -> None:
+    rows: list[Any] = [{"st": {"a": 1}, "k": 0}]
+    none: list[Any] = [{"st": None, "k": n} for n in range(2000)]
+    for number, fields in enumerate((None, ["st", "k"], ["st.a", "k"])):
+        splits = {"train": rows, "test": [*none, {"st": {"a": 2}, "k": 1}]}
+        store = made(splits, tmp_path / f"{number}", missing={"st.a": -1}, fields=fields)
+        assert store.to_numpy("test")["st.a"].tolist() == [-1] * 2000 + [2]
+    with pytest.raises(apldata.InvalidError, match="column st: train has none of that name"):
+        made({"train": rows, "test": [*none, {"st": 5, "k": 1}]}, tmp_path / "a", missing="skip")

@@ -17,6 +17,7 @@ from ._beside import Values
 from ._cells import has_gaps
 from ._classes import Renumbering
 from ._making import Json, Maker, Wrong, Wrongs
+from ._rows import spread
 from ._times import Refusal
 from ._told import Chunk, Column, Part, Told, rows_of, uneven
 
@@ -50,6 +51,11 @@ def _missing(values: Column, classes: bool, whole: bool, nan: bool) -> Sequence[
         return np.flatnonzero(values == -1).tolist() if classes and values.dtype.kind == "i" else []
     gone = [row for row, value in enumerate(values) if value is None or (not whole and has_gaps(value))]
     return gone or ([row for row, value in enumerate(values) if _is_no_class(value)] if classes else [])
+
+
+def _is_missing(values: Column) -> bool:
+    """Has none of the rows a value?"""
+    return isinstance(values, list) and all(value is None for value in values)
 
 
 def _is_no_class(value: Any) -> bool:
@@ -112,11 +118,20 @@ class Appender:
             self._nan_is_missing = {name for name, told in part.told.items() if told.nan_is_missing}
             for maker in self._makers:
                 maker.accept(part.told.get(maker.column, Told()))
-            for chunk in chunks:
+            for chunk in map(self._spread, chunks):
                 self._check_columns(chunk)
                 self._append(part.split, chunk, row)
                 row += rows_of(chunk)
                 self._tell()
+
+    def _spread(self, chunk: Chunk) -> Chunk:
+        """With the members of structs that all its rows lack."""
+        wanted = [maker.column for maker in self._makers]
+        gone = [name for name in chunk if name not in wanted and _is_missing(chunk[name])]
+        if not gone:
+            return chunk
+        names = spread({name: None if name in gone else name for name in chunk}, wanted)
+        return {name: chunk[name] if name in chunk else [None] * rows_of(chunk) for name in names}
 
     def _check_columns(self, chunk: Chunk) -> None:
         """Refuses columns that no field was made of, whose values would be lost."""

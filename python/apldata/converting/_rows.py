@@ -59,7 +59,7 @@ def _check_names(number: int, row: dict[str, Any], first: dict[str, Any]) -> Non
     raise InvalidTypeError(f"row {number:,}: {'; '.join(told)}: all rows have the columns of the first")
 
 
-def _spread(row: dict[str, Any], columns: Collection[str]) -> dict[str, Any]:
+def spread(row: dict[str, Any], columns: Collection[str]) -> dict[str, Any]:
     """With None for each member of a struct that is missing as a whole, as other rows have `columns`."""
     found: dict[str, Any] = {}
     for name, value in row.items():
@@ -72,8 +72,8 @@ def _spread(row: dict[str, Any], columns: Collection[str]) -> dict[str, Any]:
 
 def _spread_all(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows of the same columns, with those of a later row, where that has structs that these all lack."""
-    spread = [_spread(one, row) for one in rows]
-    return spread if all(one.keys() == row.keys() for one in spread) else rows
+    found = [spread(one, row) for one in rows]
+    return found if all(one.keys() == row.keys() for one in found) else rows
 
 
 def chunks(rows: Iterable[dict[str, Any]]) -> Iterator[Chunk]:
@@ -84,10 +84,8 @@ def chunks(rows: Iterable[dict[str, Any]]) -> Iterator[Chunk]:
     for number, row in enumerate(rows):
         first = row if first is None else first
         if row.keys() != first.keys():
-            row = _spread(row, first)
-            if number == len(gathered):  # none has been given away
-                gathered = _spread_all(gathered, row)
-                first = gathered[0]
+            row = spread(row, first)
+            first, *gathered = _spread_all([first, *gathered], row)
             _check_names(number, row, first)
         gathered.append(row)
         size += sum(map(size_of, row.values()))
