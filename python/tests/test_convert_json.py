@@ -151,3 +151,7 @@ def test_json_is_advised_where_it_helps(tmp_path: Path) -> None:
     nan = {"a": {"b": float("nan")}}
     with pytest.raises(apldata.InvalidError, match=r"no infinity: missing='skip' leaves such rows out$"):
         made([nan], tmp_path / "c", types={"a": "json"}, missing={"a": "{}"})
+    with pytest.raises(apldata.InvalidError, match="holds dict, which no field of files holds: give another"):
+        made({"a": [{"b": 1}], "c": [1]}, tmp_path / "d", types={"a": "file"})
+    with pytest.raises(apldata.InvalidError, match=r"column a: complex128\[1\]: give its .real and .imag"):
+        made([{"a": np.array([1j])}], tmp_path / "e", types={"a": "utf8"})

@@ -177,7 +177,7 @@ class _Chooser:
             self.notes.append(f"column {column}: {_unnamed(told.inside)}")
         if told.refused:
             alone = len(self._first) == 1 and hasattr(values[0], "__dict__")
-            raise refusal(column, name, given.dtype, told.refused, values, alone and column == "value")
+            raise refusal(column, name, given, told.refused, values, alone and column == "value")
         if told.time is None and not told.is_file:
             told = dataclasses.replace(told, time=unit_of(values))
         if told.time and given.dtype is None:
@@ -352,7 +352,7 @@ class _Chooser:
         self._note_palettes(column, name, good)
         of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
         if of_rows.refused:
-            raise refusal(column, name, None, of_rows.refused, values)
+            raise refusal(column, name, Told(), of_rows.refused, values)
         told = dataclasses.replace(told, is_file=False, media=None)
         field = self._field(told.over(of_rows), name)
         beside = Beside()

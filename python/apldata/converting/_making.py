@@ -22,7 +22,7 @@ from ._beside import Beside, OfFile, Values
 from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
 from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
 from ._kinds import check_kind
-from ._plain import clock, helps_with, json_of, why_not
+from ._plain import NotJson, clock, helps_with, json_of, why_not
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
@@ -220,7 +220,8 @@ class Numbers(Maker):
                 f"types={{{self.field.name!r}: 'utf8'}} makes text of all",
             )
         if isinstance(value, np.ndarray) and value.ndim:
-            raise Refusal(row, f"{shown(value)}: types={{{self.field.name!r}: 'json'}} makes text of arrays")
+            helps = f"types={{{self.field.name!r}: 'json'}} makes text of arrays"
+            raise Refusal(row, f"{shown(value)}: {NotJson(value).helps if np.iscomplexobj(value) else helps}")
         return str(value)
 
     def _pixels(self, pixels: np.ndarray) -> np.ndarray:
