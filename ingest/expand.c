@@ -20,21 +20,34 @@ void expanded_free(struct expanded *out)
     for (size_t i = 0; i < out->count; i++)
         free(out->paths[i]);
     free(out->paths);
+    free(out->below);
     *out = (struct expanded){0};
+}
+
+static bool make_room_for_paths(struct expanded *out)
+{
+    if (out->count < out->room)
+        return true;
+    size_t room = out->room ? 2 * out->room : 16;
+    char **paths = realloc(out->paths, room * sizeof *paths);
+    if (paths)
+        out->paths = paths;
+    size_t *below = realloc(out->below, room * sizeof *below);
+    if (below)
+        out->below = below;
+    if (!paths || !below)
+        return false;
+    out->room = room;
+    return true;
 }
 
 apl_status expand_add(struct expanded *out, const char *path, apl_error *err)
 {
     if (out->count == NAMES_MAX)
         return fail(err, APL_E_INVALID, "the sources name more than %u files", NAMES_MAX);
-    if (out->count == out->room) {
-        size_t room = out->room ? 2 * out->room : 16;
-        char **paths = realloc(out->paths, room * sizeof *paths);
-        if (!paths)
-            return fail_nomem(err);
-        out->paths = paths;
-        out->room = room;
-    }
+    if (!make_room_for_paths(out))
+        return fail_nomem(err);
+    out->below[out->count] = 0;
     out->paths[out->count] = strdup(path);
     return out->paths[out->count] ? (out->count++, APL_OK) : fail_nomem(err);
 }

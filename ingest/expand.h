@@ -12,6 +12,7 @@
 
 struct expanded {
     char **paths;
+    size_t *below; /* of each, for the caller: 0 */
     size_t count, room;
 };
 

@@ -22,6 +22,7 @@ struct files {
     struct format_file *seen; /* as formats see them */
     struct place **places;    /* of each */
     size_t count, room;
+    size_t below;   /* of the source that is being added: as of a place */
     bool directory; /* one was added */
     bool settled;   /* what tells them apart is known */
     uint64_t closed_bytes;

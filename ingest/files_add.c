@@ -3,6 +3,7 @@
 #include "file_stream.h"
 #include "found_file.h"
 #include "listing.h"
+#include "path_split.h"
 #include "zipfile.h"
 
 #include <stdio.h>
@@ -67,7 +68,8 @@ static bool has_unpacked(const struct files *files, const char *name)
 /* `given`: by name, not found in a directory. */
 static apl_status add_file(struct files *files, const char *path, bool given, apl_error *err)
 {
-    struct place *place = make_room(files) ? place_new(path, given || files->options.follow) : NULL;
+    bool follow = given || files->options.follow;
+    struct place *place = make_room(files) ? place_new(path, files->below, follow) : NULL;
     bool packed = false;
     if (!place)
         return fail_nomem(err);
@@ -84,6 +86,7 @@ static apl_status add_file(struct files *files, const char *path, bool given, ap
     files->places[i] = place;
     files->seen[i] = (struct format_file){.name = place->name,
                                           .path = place->path,
+                                          .below = place->open_path + place->below,
                                           .size = packed ? FORMAT_UNKNOWN : (uint64_t)place->st.st_size,
                                           .packed = packed};
     return given || !files->options.unopened ? look_inside(files, i, err) : APL_OK;
@@ -137,7 +140,9 @@ static apl_status add_folder(struct files *files, const char *path, int levels, 
 apl_status files_add(struct files *files, const char *path, apl_error *err)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+    bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    files->below = path_split_from(path, directory);
+    if (!directory)
         return add_file(files, path, true, err);
     files->directory = true;
     return add_folder(files, path, LEVELS_DOWN, err);
@@ -184,6 +189,7 @@ apl_status files_add_beside(struct files *files, const char *path,
     if (!folder)
         return fail_nomem(err);
     apl_status status = listing_read(folder, files->options.follow, &list, err);
+    files->below = path_split_from(path, false);
     for (size_t i = 0; status == APL_OK && i < list.count; i++) {
         size_t bare = strlen(list.files[i]);
         char *name = strndup(list.files[i], (ends_packed(list.files[i], &bare), bare));

@@ -70,7 +70,7 @@ void place_free(struct place *place)
     free(place);
 }
 
-struct place *place_new(const char *path, bool follow)
+struct place *place_new(const char *path, size_t below, bool follow)
 {
     struct place *place = calloc(1, sizeof *place);
     size_t shown = 4 * strlen(path) + 8;
@@ -78,6 +78,7 @@ struct place *place_new(const char *path, bool follow)
         return NULL;
     place->fd = -1;
     place->follow = follow;
+    place->below = below;
     place->open_path = strdup(path);
     place->name = strdup(path_last(path));
     place->path = malloc(shown);

@@ -14,6 +14,7 @@ struct place {
     char *open_path; /* to open it by */
     char *name;      /* the last part of the path, without .gz and the like where it is packed */
     char *path;      /* safe to print */
+    size_t below;    /* where in open_path it begins what may tell a split: see split_of_path() */
     struct stat st;  /* when it was found */
     uint8_t head[PLACE_HEAD];
     bool follow;   /* it may be a link: it was given by name, or links are followed */
@@ -25,7 +26,8 @@ struct place {
     size_t member_count;
 };
 
-struct place *place_new(const char *path, bool follow); /* NULL: out of memory */
+/* below: in bytes of the path. NULL: out of memory. */
+struct place *place_new(const char *path, size_t below, bool follow);
 void place_free(struct place *place);
 
 /* The last part of a path. */

@@ -3,6 +3,7 @@
 
 #include "distinct.h"
 #include "found_file.h"
+#include "path_split.h"
 #include "shown.h"
 #include "zipfile.h"
 
@@ -52,6 +53,14 @@ static bool is_of_other_format(const char *name)
     return false;
 }
 
+/* `from`: the directory that the user has named, or, of a file, NULL: then it is the path that was. */
+static apl_status give_source(struct ingest *in, const char *path, const char *from, apl_error *err)
+{
+    TRY(expand_add(&in->given, path, err));
+    in->given.below[in->given.count - 1] = path_split_from(from ? from : path, from != NULL);
+    return APL_OK;
+}
+
 /* A directory of shards stands for its archives, or those of its folders, which may be splits. */
 static apl_status add_directory(struct ingest *in, const char *path, apl_error *err)
 {
@@ -61,9 +70,9 @@ static apl_status add_directory(struct ingest *in, const char *path, apl_error *
     bool shards = archives.count > 0 &&
                   (asked ? strcmp(asked, format_webdataset.name) == 0 : is_shard(archives.paths[0]));
     for (size_t i = 0; status == APL_OK && shards && i < archives.count; i++)
-        status = expand_add(&in->given, archives.paths[i], err);
+        status = give_source(in, archives.paths[i], path, err);
     if (status == APL_OK && !shards)
-        status = expand_add(&in->given, path, err);
+        status = give_source(in, path, path, err);
     expanded_free(&archives);
     return status;
 }
@@ -92,7 +101,7 @@ static apl_status gather_source(struct ingest *in, const char *source, apl_error
         bool directory = source_is_directory(files.paths[i]);
         in->host.whole |= directory;
         status =
-            directory ? add_directory(in, files.paths[i], err) : expand_add(&in->given, files.paths[i], err);
+            directory ? add_directory(in, files.paths[i], err) : give_source(in, files.paths[i], NULL, err);
     }
     expanded_free(&files);
     return status;

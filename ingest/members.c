@@ -7,6 +7,8 @@
 #include "shown.h"
 #include "source.h"
 
+#include <stdio.h>
+
 static bool is_wanted(const char *name, void *user)
 {
     struct ingest *in = user;
@@ -74,13 +76,14 @@ static apl_status show_file(struct ingest *in, const struct source_member *m, ap
 /* Tells the format which source comes next. */
 static apl_status begin_source(struct ingest *in, size_t source, apl_error *err)
 {
-    const char *path = in->sources.paths[source];
-    char shown[256];
+    const char *path = in->sources.paths[source], *name = spool_shown(path);
+    char shown[256], below[4098];
     if (!in->format->begin_source)
         return APL_OK;
-    const char *name = spool_shown(path);
     printable(shown, sizeof shown, name, strlen(name));
-    return in->format->begin_source(in->state, path, shown, err);
+    snprintf(below, sizeof below, "%s%s", name == path ? path + in->given.below[source] : "",
+             source_is_directory(path) ? "/" : "");
+    return in->format->begin_source(in->state, below, shown, err);
 }
 
 /* What tells the source of a part from another. */

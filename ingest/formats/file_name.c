@@ -14,18 +14,28 @@ static const struct {
     {"testing", "test"},   {"t10k", "test"},      {"extra", "extra"},
 };
 
+#define SPLIT_WORDS (sizeof split_words / sizeof *split_words)
+
 void file_name_drop(struct file_name *n, unsigned i)
 {
     memmove(&n->words[i], &n->words[i + 1], (n->count - i - 1) * sizeof *n->words);
     n->count--;
 }
 
-/* The split that a word names. */
-static const char *split_of_word(const char *word, size_t length, uint32_t *rank)
+/* A split comes at the place of the first of its words: two words for it are of one rank. */
+static uint32_t rank_of_split(const char *split)
 {
-    for (uint32_t i = 0; i < sizeof split_words / sizeof *split_words; i++)
+    uint32_t i = 0;
+    while (strcmp(split_words[i].split, split) != 0)
+        i++;
+    return i;
+}
+
+const char *split_of_word(const char *word, size_t length, uint32_t *rank)
+{
+    for (uint32_t i = 0; i < SPLIT_WORDS; i++)
         if (strlen(split_words[i].word) == length && strncasecmp(word, split_words[i].word, length) == 0) {
-            *rank = i;
+            *rank = rank_of_split(split_words[i].split);
             return split_words[i].split;
         }
     return NULL;

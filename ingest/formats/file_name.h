@@ -16,6 +16,9 @@ struct file_name {
     uint32_t split_rank; /* splits come in this order: train first */
 };
 
+/* The split that a word of that length names, in whatever case; NULL: none. Its rank is that of the split, whichever word it is. */
+const char *split_of_word(const char *word, size_t length, uint32_t *rank);
+
 /* Takes a name apart. false: it has more than 255 bytes or 16 words. The struct must not be moved. */
 bool file_name_read(struct file_name *n, const char *name);
 

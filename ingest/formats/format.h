@@ -15,9 +15,10 @@
 
 /* A file that was given as a source, or lies in a directory that was. */
 struct format_file {
-    const char *name; /* without folders, and without .gz, .zst, .xz or .bz2 where it is packed; raw bytes */
-    const char *path; /* as the user would name it, safe to print */
-    uint64_t size;    /* unpacked; FORMAT_UNKNOWN: it is packed */
+    const char *name;  /* without folders, and without .gz, .zst, .xz or .bz2 where it is packed; raw bytes */
+    const char *path;  /* as the user would name it, safe to print */
+    const char *below; /* what of its path may tell its split: see split_of_path(); raw bytes */
+    uint64_t size;     /* unpacked; FORMAT_UNKNOWN: it is packed */
     const uint8_t *head;
     size_t head_size;           /* its first bytes, unpacked: 512, or all that it has */
     bool packed, archive;       /* archive: a tar */
@@ -147,8 +148,8 @@ struct format {
     /* Reads the files that its host has: then there are no members. A format that has member() too reads files that are no archives
      * by this, and archives and directories by that. */
     apl_status (*read)(void *state, apl_error *err);
-    /* Before each source, whenever it is opened; may be NULL. path: as it was given; shown: safe to print. */
-    apl_status (*begin_source)(void *state, const char *path, const char *shown, apl_error *err);
+    /* Before each source, whenever it is opened; may be NULL. below: as of a file, or, of a directory, with a "/" at its end; shown: as it was given, safe to print. */
+    apl_status (*begin_source)(void *state, const char *below, const char *shown, apl_error *err);
     /* Where not NULL, the source is read twice: first list() is told of all files, and where `directory`, directories; then of the
      * end of the list. */
     bool lists_for_parts; /* only where a part is to be made */

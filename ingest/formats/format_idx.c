@@ -125,9 +125,10 @@ static apl_status name_array(struct idx *idx, size_t i, struct array *array, apl
     if (!file_name_read(&n, name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", array->path);
     const char *content = take_content(&n);
-    array->split = n.split ? n.split : "train";
-    array->split_rank = n.split_rank;
-    split_note_take(&idx->note, array->path, n.split, file_name_other_split(name));
+    const struct path_split is = split_of_path(idx->host->files[i].below);
+    array->split = is.split;
+    array->split_rank = is.rank;
+    split_note_take(&idx->note, array->path, &is);
     snprintf(array->field, sizeof array->field, "%s", content ? content : guess_content(array));
     file_name_join(&n, f->prefix, sizeof f->prefix);
     if (!content)

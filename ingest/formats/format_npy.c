@@ -71,20 +71,24 @@ static apl_status check_npy_size(const struct npy *npy, uint64_t *bytes, apl_err
                 h->size + *bytes, size < h->size + *bytes ? ": it is truncated" : "");
 }
 
-/* The field's name and the split: of the array's own name, else the split is that of the file. */
-static apl_status name_npy(struct split_note *note, const char *name, const char *file, struct array *array,
-                           apl_error *err)
+/* The field's name and the split: of the array's own name, else the split is that of the .npz, or of the folder. */
+static apl_status name_npy(struct split_note *note, const char *name, const struct npy *npy,
+                           struct array *array, apl_error *err)
 {
-    struct file_name own, of_file;
+    const char *below = npy->host->files[npy->file].below;
+    struct path_split is = npy->in_zip ? split_of_path(below) : split_of_folders(below);
+    struct file_name own;
     char bare[256];
     size_t length = strlen(name) - (name_ends(name, ".npy") ? 4 : 0);
     snprintf(bare, sizeof bare, "%.*s", length < sizeof bare ? (int)length : 255, name);
-    if (!file_name_read(&own, bare) || !file_name_read(&of_file, file))
+    if (!file_name_read(&own, bare))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", array->path);
-    array->split = own.split ? own.split : of_file.split ? of_file.split : "train";
-    array->split_rank = own.split ? own.split_rank : of_file.split ? of_file.split_rank : 0;
-    split_note_take(note, array->path, own.split ? own.split : of_file.split,
-                    file_name_other_split(own.split ? bare : file));
+    if (own.split)
+        is = (struct path_split){
+            .split = own.split, .rank = own.split_rank, .other = file_name_other_split(bare), .told = true};
+    array->split = is.split;
+    array->split_rank = is.rank;
+    split_note_take(note, array->path, &is);
     if (!own.split)
         snprintf(array->field, sizeof array->field, "%s", bare);
     else
@@ -102,7 +106,7 @@ static apl_status name_of_npy(struct npy_format *f, const struct npy *npy, const
     bool named = false;
     if (!npy->in_zip)
         TRY(array_splits_name(&f->splits, file, array, &named, err));
-    return named ? APL_OK : name_npy(&f->note, name, file->name, array, err);
+    return named ? APL_OK : name_npy(&f->note, name, npy, array, err);
 }
 
 static apl_status add_npy_fields(struct npy *npy, const struct array *common, apl_error *err)

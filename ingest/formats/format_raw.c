@@ -1,16 +1,26 @@
 /* Anything as bytes: each file of a directory or an archive is kept as it is, with its path; so is each file that is given. */
 #include "format.h"
 #include "hidden_path.h"
+#include "path_split.h"
 #include "utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+#define RANKS 16u /* more than words for splits */
 
 struct raw {
     const struct format_host *host;
     apl_writer *writer;
     struct buffer bytes;
     uint64_t records;
+    struct path_split source; /* of what has no folder that tells another split */
+    const char *split;        /* of the current member of the store; NULL: none */
+    uint32_t members[RANKS];  /* of each split */
+    struct path_split splits[RANKS];
+    uint64_t counts[RANKS]; /* files of each, of parts */
+    uint64_t told, silent;  /* files whose folders tell their split, and others; */
+    char first_told[256], first_silent[256];
 };
 
 static bool wants_raw(const void *state, const char *name)
@@ -19,23 +29,89 @@ static bool wants_raw(const void *state, const char *name)
     return *name != 0 && !path_is_hidden(name);
 }
 
-static apl_status begin_raw(struct raw *raw, apl_error *err)
+/* ------------------------------------------------------------------------------------------------------- splits */
+
+static apl_status begin_raw_source(void *state, const char *below, const char *shown, apl_error *err)
+{
+    struct raw *raw = state;
+    (void)shown;
+    (void)err;
+    raw->source = split_of_path(below);
+    return APL_OK;
+}
+
+/* Each file is a record, so words in its own name tell nothing: folders do, or the archive. */
+static struct path_split split_of_raw(const struct raw *raw, const char *path)
+{
+    const struct path_split is = split_of_folders(path);
+    return is.told ? is : raw->source;
+}
+
+/* Files of one split after another are a member; where splits come mixed, each has several. */
+static apl_status begin_raw_split(struct raw *raw, const struct path_split *is, const char *shown,
+                                  apl_error *err)
+{
+    uint64_t *count = is->told ? &raw->told : &raw->silent;
+    if ((*count)++ == 0)
+        snprintf(is->told ? raw->first_told : raw->first_silent, sizeof raw->first_told, "%s", shown);
+    if (raw->split == is->split)
+        return APL_OK;
+    uint32_t number = raw->members[is->rank]++;
+    if (number > UINT16_MAX)
+        return fail(err, APL_E_SOURCE, "%s: its splits come mixed, more than 65,536 times: sort its files",
+                    raw->host->source);
+    raw->split = is->split;
+    return apl_writer_begin_member(raw->writer, is->split, is->split, is->rank << 16 | number, err);
+}
+
+static void count_raw(struct raw *raw, const struct path_split *is)
+{
+    raw->splits[is->rank] = *is;
+    raw->counts[is->rank]++;
+}
+
+/* Splits are announced in their order. */
+static apl_status announce_raw(struct raw *raw, apl_error *err)
+{
+    const struct format_host *host = raw->host;
+    for (uint32_t i = 0; i < RANKS; i++)
+        if (raw->counts[i] > 0)
+            TRY(host->count(host->user, raw->splits[i].split, i << 16, raw->counts[i], err));
+    return APL_OK;
+}
+
+static void tell_of_raw_splits(const struct raw *raw)
+{
+    char text[160], more[40] = "";
+    const struct format_host *host = raw->host;
+    if (raw->silent > 1)
+        snprintf(more, sizeof more, " (and %" PRIu64 " more)", raw->silent - 1);
+    snprintf(text, sizeof text,
+             "in the split 'train', as its folders tell no split, and those of others do%s", more);
+    if (raw->told > 0 && raw->silent > 0)
+        host->notice(host->user, raw->first_silent, text);
+}
+
+/* ------------------------------------------------------------------------------------------------------ records */
+
+static apl_status add_raw_fields(struct raw *raw, apl_error *err)
 {
     static const int64_t any[1] = {-1};
     TRY(apl_writer_add_field(raw->writer, "bytes", APL_U8, APL_INPUT, 1, any, err));
     TRY(apl_writer_set_media(raw->writer, "bytes", "application/octet-stream", err));
-    TRY(apl_writer_add_field(raw->writer, "path", APL_UTF8, APL_NAME, 1, any, err));
-    return apl_writer_begin_member(raw->writer, "train", "train", 0, err);
+    return apl_writer_add_field(raw->writer, "path", APL_UTF8, APL_NAME, 1, any, err);
 }
 
-static apl_status append_raw(struct raw *raw, const char *name, apl_error *err)
+static apl_status append_raw(struct raw *raw, const char *name, const char *shown,
+                             const struct path_split *is, apl_error *err)
 {
     const int64_t bytes = (int64_t)raw->bytes.size, path = (int64_t)strlen(name);
     const apl_value values[] = {{raw->bytes.data, &bytes}, {name, &path}};
     if (!raw->writer) {
         TRY(raw->host->writer(raw->host->user, &raw->writer, err));
-        TRY(raw->host->not_the_source(raw->host->user, begin_raw(raw, err)));
+        TRY(raw->host->not_the_source(raw->host->user, add_raw_fields(raw, err)));
     }
+    TRY(raw->host->not_the_source(raw->host->user, begin_raw_split(raw, is, shown, err)));
     raw->records++;
     return raw->host->append(raw->host->user, values, err);
 }
@@ -80,7 +156,8 @@ static apl_status raw_member(void *state, const struct format_member *m, apl_err
     TRY(take_all(raw, m->cursor, m->size, err));
     if (raw->bytes.size < m->size)
         return fail(err, APL_E_SOURCE, "cut off");
-    return append_raw(raw, m->name, err);
+    const struct path_split is = split_of_raw(raw, m->name);
+    return append_raw(raw, m->name, m->path, &is, err);
 }
 
 /* One byte more than a value may have, if the file has it, is enough to see that it is too long. */
@@ -94,16 +171,21 @@ static apl_status raw_file(struct raw *raw, size_t i, apl_error *err)
     TRY(take_all(raw, stream->cursor, (uint64_t)APL_MAX_VALUE + 1, err));
     TRY(host->close_file(host->user, stream, err));
     TRY(check_raw(raw, file->name, file->path, raw->bytes.size, &bad, err));
-    return bad ? APL_OK : append_raw(raw, file->name, err);
+    const struct path_split is = split_of_folders(file->below);
+    return bad ? APL_OK : append_raw(raw, file->name, file->path, &is, err);
 }
 
 static apl_status read_raw_files(void *state, apl_error *err)
 {
     struct raw *raw = state;
     const struct format_host *host = raw->host;
-    TRY(host->count(host->user, "train", 0, host->file_count, err));
+    for (size_t i = 0; i < host->file_count; i++) {
+        const struct path_split is = split_of_folders(host->files[i].below);
+        count_raw(raw, &is);
+    }
+    TRY(announce_raw(raw, err));
     for (size_t i = 0; i < host->file_count; i++)
-        if (host->own(host->user, "train", 1))
+        if (host->own(host->user, split_of_folders(host->files[i].below).split, 1))
             TRY(raw_file(raw, i, err));
     return APL_OK;
 }
@@ -112,23 +194,23 @@ static apl_status read_raw_files(void *state, apl_error *err)
 
 static apl_status list_raw(void *state, const char *name, bool directory, apl_error *err)
 {
-    const struct raw *raw = state;
-    bool counts = !directory && wants_raw(state, name);
-    return counts ? raw->host->count(raw->host->user, "train", 0, 1, err) : APL_OK;
+    struct raw *raw = state;
+    const struct path_split is = split_of_raw(raw, name);
+    (void)err;
+    if (!directory && wants_raw(state, name))
+        count_raw(raw, &is);
+    return APL_OK;
 }
 
 static apl_status listed_raw(void *state, apl_error *err)
 {
-    (void)state;
-    (void)err;
-    return APL_OK;
+    return announce_raw(state, err);
 }
 
 static bool passes_raw(void *state, const char *name)
 {
     const struct raw *raw = state;
-    (void)name;
-    return !raw->host->own(raw->host->user, "train", 1);
+    return !raw->host->own(raw->host->user, split_of_raw(raw, name).split, 1);
 }
 
 static bool has_enough_raw(void *state)
@@ -142,6 +224,7 @@ static apl_status finish_raw(void *state, char format[32], apl_error *err)
     const struct raw *raw = state;
     if (raw->records == 0)
         return fail(err, APL_E_SOURCE, "%s: has no files", raw->host->source);
+    tell_of_raw_splits(raw);
     snprintf(format, 32, "raw");
     return APL_OK;
 }
@@ -173,6 +256,7 @@ const struct format format_raw = {
     .open = open_raw,
     .close = close_raw,
     .wants = wants_raw,
+    .begin_source = begin_raw_source,
     .member = raw_member,
     .read = read_raw_files,
     .parts = true,

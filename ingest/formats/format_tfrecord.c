@@ -169,9 +169,9 @@ static apl_status split_of_file(const struct tfrecord *t, size_t file, const cha
     struct file_name n;
     if (!file_name_read(&n, f->name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", f->path);
-    *split = file_name_split(f->name, rank);
-    if (!*split)
-        *split = "train";
+    const struct path_split is = split_of_path(f->below);
+    *split = is.split;
+    *rank = is.rank;
     return APL_OK;
 }
 
@@ -216,8 +216,10 @@ static apl_status read_tf_file(struct tfrecord *t, size_t file, apl_error *err)
 static void tell_of_tf_splits(const struct format_host *host)
 {
     struct split_note note = {0};
-    for (size_t i = 0; i < host->file_count; i++)
-        split_note_take_name(&note, host->files[i].path, host->files[i].name);
+    for (size_t i = 0; i < host->file_count; i++) {
+        const struct path_split is = split_of_path(host->files[i].below);
+        split_note_take(&note, host->files[i].path, &is);
+    }
     split_note_tell(&note, host);
 }
 

@@ -260,20 +260,18 @@ static bool has_enough_samples(void *state)
     return wds_shards_pass(&w->shards, w->host) || w->host->ended(w->host->user);
 }
 
-/* Of which split a shard is, its name says, or, when it has been listed, its schema. */
-static apl_status find_shard_split(struct webdataset *w, const char *path, apl_error *err)
+/* Of which split a shard is, its path says, or, when it has been listed, its schema. */
+static apl_status find_shard_split(struct webdataset *w, const char *below, apl_error *err)
 {
-    const char *split, *other;
-    uint32_t rank;
     if (w->reading) {
         const struct wds_shard *is = wds_shards_begin(&w->shards);
         return wds_splits_use(&w->splits, is->split, is->rank, w->shard, err);
     }
-    bool told = wds_split_of_path(path, &split, &rank, &other);
-    return wds_shards_add(&w->shards, split, rank, told && !other ? NULL : w->shard, other, err);
+    const struct path_split told = split_of_path(below);
+    return wds_shards_add(&w->shards, &told, w->shard, err);
 }
 
-static apl_status begin_shard(void *state, const char *path, const char *shown, apl_error *err)
+static apl_status begin_shard(void *state, const char *below, const char *shown, apl_error *err)
 {
     struct webdataset *w = state;
     if (w->reading) {
@@ -289,7 +287,7 @@ static apl_status begin_shard(void *state, const char *path, const char *shown, 
     w->members = 0;
     if (!w->shard)
         return fail_nomem(err);
-    apl_status status = find_shard_split(w, path, err);
+    apl_status status = find_shard_split(w, below, err);
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s", w->shard);
 }
 

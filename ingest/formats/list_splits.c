@@ -9,8 +9,9 @@
 
 const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank)
 {
-    const char *split = file_name_split(l->host->files[file].name, rank);
-    return split ? split : "train";
+    const struct path_split is = split_of_path(l->host->files[file].below);
+    *rank = is.rank;
+    return is.split;
 }
 
 static apl_status add_split(struct list_splits *s, const struct list_columns *l, const char *name,
@@ -37,7 +38,7 @@ static int by_rank(const void *a, const void *b)
     return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : strcmp(x->name, y->name);
 }
 
-/* By the column of that name, or by the names of the files. Known ones come first: train, then the others. */
+/* By the column of that name, or by the paths of the files. Known ones come first: train, then the others. */
 apl_status list_splits_find(struct list_splits *s, const struct list_columns *l, apl_error *err)
 {
     size_t count = 0;
@@ -51,10 +52,9 @@ apl_status list_splits_find(struct list_splits *s, const struct list_columns *l,
         }
     }
     for (size_t i = 0; l->split < 0 && i < l->host->file_count; i++) {
-        uint32_t rank;
-        const char *name = list_split_of_file(l, i, &rank);
-        TRY(add_split(s, l, name, rank, err));
-        split_note_take_name(&note, l->host->files[i].path, l->host->files[i].name);
+        const struct path_split is = split_of_path(l->host->files[i].below);
+        TRY(add_split(s, l, is.split, is.rank, err));
+        split_note_take(&note, l->host->files[i].path, &is);
     }
     split_note_tell(&note, l->host);
     qsort(s->split, s->count, sizeof *s->split, by_rank);

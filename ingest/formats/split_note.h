@@ -3,23 +3,30 @@
 #define SPLIT_NOTE_H
 
 #include "format.h"
+#include "path_split.h"
+
+/* Files of which the same is to be said: how many, and the first. */
+struct split_noted {
+    size_t count;
+    const char *shown; /* the caller's */
+    const char *split, *other;
+};
 
 /* From {0}. */
 struct split_note {
-    size_t told;
-    size_t silent, several;                   /* of files whose names tell none, or more than one, */
-    const char *first_silent, *first_several; /* and the first of them; the caller's */
-    const char *split, *other;                /* of the first of several */
+    size_t files, told;
+    const char *split;          /* of all so far; NULL: of several */
+    struct split_noted silent;  /* whose names tell none, */
+    struct split_noted like;    /* though a folder's nearly does; */
+    struct split_noted several; /* that tell more than one; */
+    struct split_noted folders; /* whose folders tell it */
 };
 
-/* A file, by a name that is safe to print; NULL: its name does not matter. Its split, as its name tells it (NULL: not), and another one that
- * it tells too, if any. */
-void split_note_take(struct split_note *n, const char *shown, const char *split, const char *other);
+/* A file, by a name that is safe to print, and what its path tells. */
+void split_note_take(struct split_note *n, const char *shown, const struct path_split *is);
 
-/* The same of a file's own name. */
-void split_note_take_name(struct split_note *n, const char *shown, const char *name);
-
-/* After the last: worth a line, if some names tell none and others do, or if some tell several. */
+/* After the last: worth a line, if some names tell none and others do, or if some tell several; if folders would have told it if they were
+ * called a little otherwise; or if folders put all in a split other than train. */
 void split_note_tell(const struct split_note *n, const struct format_host *host);
 
 #endif

@@ -36,9 +36,9 @@ static apl_status find_file_split(const struct token_files *t, struct token_file
     const struct format_file *file = &t->host->files[f->file];
     if (!file_name_read(&name, file->name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", file->path);
-    f->split = file_name_split(file->name, &f->split_rank);
-    if (!f->split)
-        f->split = "train";
+    const struct path_split is = split_of_path(file->below);
+    f->split = is.split;
+    f->split_rank = is.rank;
     return APL_OK;
 }
 
@@ -208,7 +208,8 @@ static void tell_of_token_splits(const struct token_files *t)
     struct split_note note = {0};
     for (size_t i = 0; i < t->count; i++) {
         const struct format_file *file = &t->host->files[t->file[i].file];
-        split_note_take_name(&note, file->path, file->name);
+        const struct path_split is = split_of_path(file->below);
+        split_note_take(&note, file->path, &is);
     }
     split_note_tell(&note, t->host);
 }

@@ -11,13 +11,13 @@ void wds_shards_free(struct wds_shards *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         free(s->shards[i].split);
-        free(s->shards[i].odd);
+        free(s->shards[i].shown);
     }
     free(s->shards);
 }
 
-apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *odd,
-                          const char *other, apl_error *err)
+apl_status wds_shards_add(struct wds_shards *s, const struct path_split *told, const char *shown,
+                          apl_error *err)
 {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
@@ -29,11 +29,9 @@ apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank
     }
     struct wds_shard *new = &s->shards[s->count];
     *new = (struct wds_shard){
-        .split = strdup(split), .odd = odd ? strdup(odd) : NULL, .other = other, .rank = rank};
+        .split = strdup(told->split), .shown = strdup(shown), .told = *told, .rank = told->rank};
     s->count++;
-    if (!new->split || (odd && !new->odd))
-        return fail_nomem(err);
-    return APL_OK;
+    return new->split &&new->shown ? APL_OK : fail_nomem(err);
 }
 
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err)
@@ -45,8 +43,9 @@ apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t r
     if (!name)
         return fail_nomem(err);
     free(last->split);
-    free(last->odd);
-    *last = (struct wds_shard){.split = name, .rank = rank, .samples = last->samples};
+    last->split = name;
+    last->rank = rank;
+    last->declared = true;
     return APL_OK;
 }
 
@@ -128,7 +127,8 @@ void wds_shards_tell(const struct wds_shards *s, const struct format_host *host)
     struct split_note note = {0};
     for (size_t i = 0; i < s->count; i++) {
         const struct wds_shard *is = &s->shards[i];
-        split_note_take(&note, is->odd, is->odd && !is->other ? NULL : is->split, is->other);
+        const struct path_split own = {.split = is->split, .rank = is->rank, .told = true};
+        split_note_take(&note, is->shown, is->declared ? &own : &is->told);
     }
     split_note_tell(&note, host);
 }

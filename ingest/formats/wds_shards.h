@@ -2,14 +2,15 @@
 #ifndef WDS_SHARDS_H
 #define WDS_SHARDS_H
 
+#include "path_split.h"
 #include "wds_splits.h"
 
 /* A shard, once it has been listed. */
 struct wds_shard {
     char *split;
-    char
-        *odd; /* its name, safe to print, if that tells no split, or several, and the shard none; else NULL */
-    const char *other; /* the second of several; NULL: it tells none */
+    char *shown;            /* its name, safe to print */
+    struct path_split told; /* by its path */
+    bool declared;          /* the split is what the shard itself says */
     uint32_t rank;
     uint64_t samples;
     bool empty; /* it says that its split has none */
@@ -24,9 +25,9 @@ struct wds_shards {
 };
 void wds_shards_free(struct wds_shards *s);
 
-/* The first time: the next shard is of that split, by its name; where that tells none, or others too, it is `odd`, which is safe to print. */
-apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, const char *odd,
-                          const char *other, apl_error *err);
+/* The first time: the next shard is of that split, by its path. `shown` is safe to print. */
+apl_status wds_shards_add(struct wds_shards *s, const struct path_split *told, const char *shown,
+                          apl_error *err);
 
 /* The shard that is listed says itself of which split it is, and at which place that comes. */
 apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);

@@ -1,10 +1,6 @@
 /* See wds_splits.h. */
 #include "wds_splits.h"
 
-#include "file_name.h"
-
-#include <stdio.h>
-
 apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank, const char *shown,
                           apl_error *err)
 {
@@ -20,27 +16,6 @@ apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank,
     *s->shard = (struct wds_split){.rank = rank};
     memcpy(s->shard->name, name, strlen(name) + 1);
     return APL_OK;
-}
-
-bool wds_split_of_path(const char *path, const char **split, uint32_t *rank, const char **other)
-{
-    struct file_name n;
-    const char *slash = strrchr(path, '/'), *folder = slash;
-    *split = file_name_split(slash ? slash + 1 : path, rank);
-    *other = file_name_other_split(slash ? slash + 1 : path);
-    while (folder && folder > path && folder[-1] != '/')
-        folder--;
-    if (!*split && folder) {
-        char name[APL_MAX_NAME + 1];
-        snprintf(name, sizeof name, "%.*s", (int)(slash - folder), folder);
-        bool known = file_name_read(&n, name) && n.split && n.count == 0;
-        *split = known ? n.split : NULL;
-        *rank = known ? n.split_rank : 0;
-    }
-    bool told = *split;
-    if (!told)
-        *split = "train";
-    return told;
 }
 
 apl_status wds_splits_begin_member(struct wds_splits *s, const struct format_host *host, apl_writer *writer,

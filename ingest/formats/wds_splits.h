@@ -20,10 +20,6 @@ struct wds_splits {
     struct wds_split *begun; /* of the member that was begun last */
 };
 
-/* The split that a word of the shard's name, or else the name of its folder, tells; or else train (false). Splits come in the order of ranks.
- * *other: another that the shard's name tells; NULL: none. */
-bool wds_split_of_path(const char *path, const char **split, uint32_t *rank, const char **other);
-
 /* The shard is of the split of that name, which may be new. `shown` is kept. */
 apl_status wds_splits_use(struct wds_splits *s, const char *name, uint32_t rank, const char *shown,
                           apl_error *err);

@@ -39,6 +39,9 @@ def files_of(store: apldata.Store) -> dict[str, list[str]]:
         (["testing", "dev", "valid", "eval-0"],
          {"val": ["valid"], "dev": ["dev"], "eval": ["eval-0"], "test": ["testing"]}),
         (["test1", "train (2)"], {"train": ["train (2)"], "test": ["test1"]}),
+        (["test1-train", "t10k-0"], {"train": ["test1-train"], "test": ["t10k-0"]}),
+        (["train/x/VAL/0", "train/x/y/0"], {"train": ["train/x/y/0"], "val": ["train/x/VAL/0"]}),
+        (["my-test/0", "test/train"], {"train": ["my-test/0", "test/train"]}),
     ],
 )  # fmt: skip
 def test_each_file_has_the_split_of_its_name(
@@ -48,6 +51,27 @@ def test_each_file_has_the_split_of_its_name(
     found = files_of(made(source, tmp_path / "db"))
     assert found == {split: [f"{name}.parquet" for name in own] for split, own in splits.items()}
     assert list(found) == list(splits)
+
+
+def test_the_folder_that_is_named_tells_the_split_too(tmp_path: Path) -> None:
+    source = written(tmp_path / "in", "train/0.parquet", "test/x/0.parquet")
+    folders = [source / "train", source / "test"]
+    assert {split: len(own) for split, own in files_of(made(folders, tmp_path / "folders")).items()} == {
+        "train": 1,
+        "test": 1,
+    }
+    files = [source / "train/0.parquet", written(source, "val/0.parquet") / "val/0.parquet"]
+    assert list(files_of(made(files, tmp_path / "files"))) == ["train", "val"]
+    with pytest.warns(apldata.IngestWarning, match=r"'test', as their folder is called so: 0\.parquet"):
+        apldata.convert(source / "test", tmp_path / "test")
+    assert list(apldata.Store(tmp_path / "test").splits) == ["test"]
+
+
+def test_folders_that_nearly_tell_a_split_are_told_of(tmp_path: Path) -> None:
+    source = written(tmp_path / "in", "train_data/0.parquet", "test_data/1.parquet")
+    with pytest.warns(apldata.IngestWarning, match=r"'test' only if that is all of its name: 1\.parquet"):
+        apldata.convert(source, tmp_path / "db")
+    assert list(apldata.Store(tmp_path / "db").splits) == ["train"]
 
 
 def test_names_that_tell_no_split_are_told_of(tmp_path: Path) -> None:

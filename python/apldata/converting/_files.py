@@ -240,12 +240,14 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
     if split is None and (schema := _of_one_export(seen)) is not None:
         unnamed = next(iter(groups)) if len(groups) == 1 else "train"
         parts = split_up(lambda more: _part(unnamed, seen, more, partitions), schema, wishes, name)
+        if [part.split for part in parts] != [unnamed]:
+            notes = []  # about names, and it is not these that have told the splits
     else:
         parts = [
             _part(one, {file: seen[file] for file in some}, wishes, partitions)
             for one, some in groups.items()
         ]
-        parts[0].notes = [*notes, *parts[0].notes]
+    parts[0].notes = [*notes, *parts[0].notes]
     for folder in filter(Path.is_dir, paths):
         parts[0].notes = [*parts[0].notes, *left_in(folder)]
     size = sum(file.stat().st_size for file in files)

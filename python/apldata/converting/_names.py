@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from ._partitions import Partitions, is_partition
 
 _ENDINGS = (".parquet", ".pq", ".parq", ".pqt", ".arrow", ".arrows", ".feather", ".ipc")
 _SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val",
-           "dev": "dev", "eval": "eval", "test": "test", "testing": "test", "extra": "extra"}  # fmt: skip
+           "dev": "dev", "eval": "eval", "test": "test", "testing": "test", "t10k": "test",
+           "extra": "extra"}  # fmt: skip
+_PARTS = re.compile(r"[^-_.]+")
 _WORDS = re.compile(r"[a-z]+")
 _SHOWN = 3
 
@@ -72,15 +75,35 @@ def _few(paths: list[Path]) -> str:
     return ", ".join(path.name for path in paths[:_SHOWN]) + more
 
 
-def _splits_of(path: Path, root: Path) -> list[str]:
-    """The splits that words in the name of a file, or else of the folders that it is in, tell, of which the
-    first counts; by the same words as in aplingest, `split_words` in file_name.c."""
-    below = path.relative_to(root) if path != root and path.is_relative_to(root) else Path(path.name)
-    for part in reversed(below.parts):
-        words = () if is_partition(part) else _WORDS.findall(part.lower())
-        if found := list(dict.fromkeys(_SPLITS[word] for word in words if word in _SPLITS)):
-            return found
-    return []
+def _splits_in(name: str) -> list[str]:
+    """The splits that words in a name tell, of which the first counts; a word is what stands between "-", "_"
+    and ".", or else letters. As `file_name_split()` in file_name.c has it."""
+    name = name.lower()
+    words = [word for word in _PARTS.findall(name) if word in _SPLITS][:1] + _WORDS.findall(name)
+    return list(dict.fromkeys(_SPLITS[word] for word in words if word in _SPLITS))
+
+
+class _Told(NamedTuple):
+    """What a path tells of a file's split."""
+
+    splits: list[str]  # of which the first counts
+    folder: str = ""  # the name of the folder that tells it
+    like: str = ""  # where nothing tells: the split that is among the words of a folder's name
+
+
+def _told_by(path: Path, root: Path) -> _Told:
+    """The splits that words in the name of a file tell, or else the nearest folder that is called as a split
+    is and no more, up to the one that was named, or of a named file, its own: `split_of_path()` in
+    path_split.c."""
+    if splits := _splits_in(path.name):
+        return _Told(splits)
+    above = path.parent if path == root else root
+    folders = [above.name, *path.parent.relative_to(above).parts]
+    folders = [folder for folder in reversed(folders) if not is_partition(folder)]
+    for folder in folders:
+        if folder.lower() in _SPLITS:
+            return _Told([_SPLITS[folder.lower()]], folder)
+    return _Told([], like=next((found[0] for folder in folders if (found := _splits_in(folder))), ""))
 
 
 def by_split(roots: Mapping[Path, Path], partitions: Partitions) -> tuple[dict[str, list[Path]], list[str]]:
@@ -93,17 +116,33 @@ def by_split(roots: Mapping[Path, Path], partitions: Partitions) -> tuple[dict[s
     if folders:
         names = sorted(set(folders.values()), key=lambda name: (name != "train", name))
         return {name: [file for file in roots if folders[file] == name] for name in names}, []
-    told = {file: _splits_of(file, root) for file, root in roots.items()}
+    told = {file: _told_by(file, root) for file, root in roots.items()}
     found: dict[str, list[Path]] = {}
     for split in dict.fromkeys(_SPLITS.values()):
-        if files := [file for file, own in told.items() if (own or ["train"])[0] == split]:
+        if files := [file for file, own in told.items() if (own.splits or ["train"])[0] == split]:
             found[split] = files
-    return found, _notes(told)
+    return found, _notes(told) + _notes_of_folders(told, set(found))
 
 
-def _notes(told: Mapping[Path, list[str]]) -> list[str]:
-    silent = [file for file, splits in told.items() if not splits]
-    several = [file for file, splits in told.items() if len(splits) > 1]
+def _notes_of_folders(told: Mapping[Path, _Told], splits: set[str]) -> list[str]:
+    """Folders would tell splits if they were called a little otherwise; or put all in one other than
+    train."""
+    like = [file for file, own in told.items() if own.like not in ("", "train")]
+    notes = []
+    if 0 < len(like) < len(told) and not any(own.splits for own in told.values()):
+        only = told[like[0]].like
+        notes.append(
+            f"in the split 'train', as a folder tells the split {only!r} only if that is all of its name:"
+            f" {_few(like)}"
+        )
+    if len(splits) == 1 and "train" not in splits and all(own.folder for own in told.values()):
+        notes.append(f"in the split {min(splits)!r}, as their folder is called so: {_few(list(told))}")
+    return notes
+
+
+def _notes(told: Mapping[Path, _Told]) -> list[str]:
+    silent = [file for file, own in told.items() if not own.splits]
+    several = [file for file, own in told.items() if len(own.splits) > 1]
     notes = []
     if 0 < len(silent) < len(told):
         notes.append(
