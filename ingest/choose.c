@@ -3,7 +3,6 @@
 
 #include "found_file.h"
 #include "image_options.h"
-#include "listing.h"
 #include "members.h"
 #include "series.h"
 #include "shown.h"
@@ -164,20 +163,20 @@ static apl_status try_folders(struct ingest *in, bool *done, bool *other, apl_er
     return status;
 }
 
-/* Does only a folder have a name that a file of CIFAR's has? Then nothing else of it is there. */
-static bool only_folder_is_cifar(const char *path)
+/* Nothing of the directory itself is known, as *err says; but what is in its folders may be. */
+static apl_status open_deep(struct ingest *in, struct files **files, apl_error *err)
 {
-    struct listing list;
-    apl_error ignored;
-    bool folder = false, file = false;
-    if (listing_read(path, true, &list, &ignored) != APL_OK)
-        return false;
-    for (size_t i = 0; i < list.folder_count; i++)
-        folder |= format_cifar.wants(NULL, list.folders[i]);
-    for (size_t i = 0; i < list.count; i++)
-        file |= format_cifar.wants(NULL, list.files[i]);
-    listing_free(&list);
-    return folder && !file;
+    const struct format *format = NULL;
+    apl_error why = *err;
+    end_format(in);
+    files_free(*files);
+    *files = NULL;
+    in->sources.deep = true;
+    TRY(detect(&in->sources, &format, files, err));
+    if (format && *files)
+        return open_known(in, format, files, err);
+    *err = why;
+    return why.status;
 }
 
 /* Images in folders come first. Whatever else is wrong with a source of which nothing else has shown the format, reading it as CIFAR
@@ -198,14 +197,14 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
     }
     if (done)
         return check_uses(in, &format_folder, err);
-    if (format && !other)
+    if (format && (!other || format->paired)) /* CIFAR has no index; tokens may be called train.bin too */
         return open_known(in, format, files, err);
     TRY(begin_format(in, &format_cifar, err));
     apl_status opened = members_open(in, &other, err);
-    if (opened == APL_OK && status == APL_E_SOURCE && source_is_directory(path) && only_folder_is_cifar(path))
-        opened = APL_E_SOURCE;
-    if (opened == APL_E_SOURCE && status == APL_E_SOURCE && source_is_directory(path))
+    if (opened == APL_E_SOURCE && status == APL_E_SOURCE && source_is_directory(path)) {
         *err = why; /* a directory without files of CIFAR's */
+        return open_deep(in, files, err);
+    }
     TRY(opened);
     return check_uses(in, &format_cifar, err);
 }
@@ -234,6 +233,7 @@ apl_status choose_format(struct ingest *in, struct files **files, apl_error *err
     if (in->options.format && !(in->sources.asked = format_by_name(in->options.format)))
         return fail(err, APL_E_INVALID, "no format is called %.64s; there are %s", in->options.format,
                     format_names(names, sizeof names));
+    in->sources.deep = in->sources.asked || in->sources.count > 1;
     TRY(detect(&in->sources, &format, files, err));
     if (format && (in->sources.asked || in->sources.count > 1 || !source_is_directory(path)))
         return open_known(in, format, files, err);

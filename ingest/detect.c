@@ -264,6 +264,7 @@ apl_status detect(const struct sources *sources, const struct format **format, s
                                     .any_bytes = asked && asked->any_bytes,
                                     .unopened = asked && asked->read && asked->member,
                                     .follow = sources->follow,
+                                    .deep = sources->deep,
                                     .undigested = sources->undigested,
                                     .poll = sources->poll,
                                     .user = sources->user,

@@ -8,6 +8,7 @@ struct sources {
     const char *const *paths;
     size_t count;
     bool follow;                /* symbolic links in directories */
+    bool deep;                  /* directories without files that are wanted stand for their folders */
     bool undigested;            /* no digest of them will be asked for */
     const struct format *asked; /* NULL: to be told */
     int (*poll)(void *user);    /* see source.h; may be NULL */

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NAMES_MAX  1000000u
-#define BRACES_MAX 8u
+#define NAMES_MAX    1000000u
+#define BRACES_MAX   8u
+#define FOLDERS_DOWN 32u
 
 void expanded_free(struct expanded *out)
 {
@@ -211,34 +212,38 @@ static bool has_any(const struct listing *list, bool (*other)(const char *name))
     return false;
 }
 
-/* *claimed: a folder has files of another kind, or cannot be listed, which reading the directory will tell. */
-static apl_status add_folder_archives(struct expanded *out, const char *folder,
-                                      bool (*other)(const char *name), bool *claimed, apl_error *err)
+static apl_status expand_folder(struct expanded *out, const char *folder, bool (*other)(const char *name),
+                                unsigned levels, bool *claimed, apl_error *err);
+
+static apl_status expand_folders(struct expanded *out, const char *directory, const struct listing *list,
+                                 bool (*other)(const char *name), unsigned levels, bool *claimed,
+                                 apl_error *err)
 {
-    struct listing list;
-    apl_error why;
-    apl_status status = listing_read(folder, false, &list, &why);
-    *claimed = status != APL_OK || has_any(&list, other);
-    status = status == APL_E_NOMEM ? fail_nomem(err)
-             : *claimed            ? APL_OK
-                                   : add_archives(out, folder, &list, err);
-    listing_free(&list);
+    struct expanded folders = {0};
+    apl_status status = APL_OK;
+    for (size_t i = 0; i < list->folder_count && status == APL_OK; i++)
+        status = add_below(&folders, directory, list->folders[i], err);
+    for (size_t i = 0; i < folders.count && status == APL_OK && !*claimed; i++)
+        status = expand_folder(out, folders.paths[i], other, levels, claimed, err);
+    expanded_free(&folders);
     return status;
 }
 
-static apl_status expand_folders(const char *directory, const struct listing *list,
-                                 bool (*other)(const char *name), struct expanded *out, apl_error *err)
+/* *claimed: a folder has files of another kind, or cannot be listed, which reading the directory will tell. */
+static apl_status expand_folder(struct expanded *out, const char *folder, bool (*other)(const char *name),
+                                unsigned levels, bool *claimed, apl_error *err)
 {
-    struct expanded folders = {0};
-    bool claimed = has_any(list, other);
-    apl_status status = APL_OK;
-    for (size_t i = 0; i < list->folder_count && status == APL_OK && !claimed; i++)
-        status = add_below(&folders, directory, list->folders[i], err);
-    for (size_t i = 0; i < folders.count && status == APL_OK && !claimed; i++)
-        status = add_folder_archives(out, folders.paths[i], other, &claimed, err);
-    if (claimed)
-        expanded_free(out);
-    expanded_free(&folders);
+    struct listing list;
+    apl_error why;
+    size_t before = out->count;
+    apl_status status = listing_read(folder, false, &list, &why);
+    *claimed = status != APL_OK || levels == 0 || has_any(&list, other);
+    status = status == APL_E_NOMEM ? fail_nomem(err) : APL_OK;
+    if (status == APL_OK && !*claimed)
+        status = add_archives(out, folder, &list, err);
+    if (status == APL_OK && !*claimed && out->count == before)
+        status = expand_folders(out, folder, &list, other, levels - 1, claimed, err);
+    listing_free(&list);
     return status;
 }
 
@@ -246,11 +251,14 @@ apl_status expand_archives(const char *directory, bool (*other)(const char *name
                            apl_error *err)
 {
     struct listing list;
+    bool claimed = false;
     apl_status status = listing_read(directory, false, &list, err);
     if (status == APL_OK)
         status = add_archives(out, directory, &list, err);
-    if (status == APL_OK && out->count == 0)
-        status = expand_folders(directory, &list, other, out, err);
+    if (status == APL_OK && out->count == 0 && !has_any(&list, other))
+        status = expand_folders(out, directory, &list, other, FOLDERS_DOWN, &claimed, err);
+    if (claimed)
+        expanded_free(out);
     listing_free(&list);
     return status;
 }

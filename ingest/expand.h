@@ -22,8 +22,8 @@ apl_status expand_add(struct expanded *out, const char *path, apl_error *err);
 /* Adds what one source names. A pattern that matches nothing stands for itself. To be freed in any case. */
 apl_status expand_source(const char *source, struct expanded *out, apl_error *err);
 
-/* The same of a directory: its archives, if any, sorted by name; or else those in its folders, unless there or in it lie files that
- * other() claims. */
+/* The same of a directory: its archives, if any, sorted by name; or else those in its folders, each in the same way, unless in any of these
+ * lie files that other() claims. */
 apl_status expand_archives(const char *directory, bool (*other)(const char *name), struct expanded *out,
                            apl_error *err);
 

@@ -38,6 +38,16 @@ const struct format_file *files_list(const struct files *files, size_t *count)
     return files->seen;
 }
 
+bool files_any_beside(const struct files *files)
+{
+    return files->beside_file != 0;
+}
+
+const char *files_path(const struct files *files, size_t file)
+{
+    return files->places[file]->open_path;
+}
+
 /* ------------------------------------------------------------------------------------------ the sum of all files */
 
 uint64_t files_bytes(const struct files *files)

@@ -14,6 +14,7 @@ struct files_options {
     bool any_bytes;          /* as struct format has it */
     bool unopened;           /* files in directories are not looked into: they are kept, whatever they are */
     bool follow;             /* links in a directory */
+    bool deep;               /* of a directory without wanted files, those of its folders */
     bool undigested;         /* files_digest() will not be called, but perhaps files_tell_apart() */
     int (*poll)(void *user); /* see source.h; may be NULL */
     void *user;
@@ -23,7 +24,8 @@ struct files *files_new(const struct files_options *options); /* NULL: out of me
 void files_free(struct files *files);                         /* closes what is open */
 
 /* Adds a file, or the wanted files of a directory: sorted by name, none hidden; of a directory that holds nothing but one
- * directory, of that one. Links in it are followed only with `follow`. A packed file is left out where it lies there unpacked too. */
+ * directory, of that one. Links in it are followed only with `follow`. A packed file is wanted if it would be unpacked, and left out where
+ * it lies there unpacked too. */
 apl_status files_add(struct files *files, const char *path, apl_error *err);
 
 /* Refuses files that have been added twice, as a directory and a file in it were given. */
@@ -35,6 +37,12 @@ apl_status files_add_beside(struct files *files, const char *path,
 
 /* They live as long as `files`, and until the next is added. */
 const struct format_file *files_list(const struct files *files, size_t *count);
+
+/* Has any file beside them been read? */
+bool files_any_beside(const struct files *files);
+
+/* By what path it is opened. */
+const char *files_path(const struct files *files, size_t file);
 
 /* Forgets those that are not kept. Likely errors: APL_E_NOMEM. */
 apl_status files_keep(struct files *files,

@@ -1,5 +1,6 @@
 /* What is found where a path leads: see files.h. */
 #include "distinct.h"
+#include "file_name.h"
 #include "file_stream.h"
 #include "found_file.h"
 #include "listing.h"
@@ -105,9 +106,26 @@ static char *joined(const char *folder, const char *name)
     return path;
 }
 
-static apl_status add_wanted(struct files *files, const char *folder, const char *name, apl_error *err)
+/* With the ending of what is packed, or without. */
+static apl_status find_wanted(const struct files *files, const char *name, bool *wanted, apl_error *err)
 {
-    if (!files->options.wants(name, files->options.asked))
+    size_t bare;
+    *wanted = files->options.wants(name, files->options.asked);
+    if (*wanted || !ends_packed(name, &bare))
+        return APL_OK;
+    char *unpacked = strndup(name, bare);
+    *wanted = unpacked && files->options.wants(unpacked, files->options.asked);
+    free(unpacked);
+    return unpacked ? APL_OK : fail_nomem(err);
+}
+
+static apl_status add_wanted(struct files *files, const char *folder, const char *name, bool *any,
+                             apl_error *err)
+{
+    bool wanted;
+    TRY(find_wanted(files, name, &wanted, err));
+    *any |= wanted;
+    if (!wanted)
         return APL_OK;
     char *path = joined(folder, name);
     apl_status status = path ? add_file(files, path, false, err) : fail_nomem(err);
@@ -115,24 +133,28 @@ static apl_status add_wanted(struct files *files, const char *folder, const char
     return status;
 }
 
-static apl_status add_names(struct files *files, const char *folder, const struct listing *list,
+static apl_status add_names(struct files *files, const char *folder, const struct listing *list, bool *any,
                             apl_error *err)
 {
+    *any = false;
     for (size_t i = 0; i < list->count; i++)
-        TRY(add_wanted(files, folder, list->files[i], err));
+        TRY(add_wanted(files, folder, list->files[i], any, err));
     return APL_OK;
 }
 
 static apl_status add_folder(struct files *files, const char *path, int levels, apl_error *err)
 {
     struct listing list;
+    bool any = false;
     apl_status status = listing_read(path, files->options.follow, &list, err);
-    if (status == APL_OK && list.count == 0 && list.folder_count == 1 && levels > 0) {
-        char *inner = joined(path, list.folders[0]);
+    if (status == APL_OK)
+        status = add_names(files, path, &list, &any, err);
+    bool down = !any && levels > 0 && (files->options.deep || (list.count == 0 && list.folder_count == 1));
+    for (size_t i = 0; status == APL_OK && down && i < list.folder_count; i++) {
+        char *inner = joined(path, list.folders[i]);
         status = inner ? add_folder(files, inner, levels - 1, err) : fail_nomem(err);
         free(inner);
-    } else if (status == APL_OK)
-        status = add_names(files, path, &list, err);
+    }
     listing_free(&list);
     return status;
 }

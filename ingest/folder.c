@@ -70,18 +70,22 @@ static int by_file_name(const void *a, const void *b)
 /* Which entries to list: files that are wanted, or all directories. */
 typedef bool (*chooser)(const struct folder *folder, int fd, const char *name);
 
+static bool is_folder_entry(const struct folder *folder, int fd, const char *name)
+{
+    struct stat st;
+    return fstatat(fd, name, &st, folder->options.follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(st.st_mode);
+}
+
+/* Of whatever kind but a directory, as a split may be called train: opening it will tell. */
 static bool choose_file(const struct folder *folder, int fd, const char *name)
 {
-    (void)fd; /* of whatever kind: opening it will tell */
-    return folder->options.wants(name, folder->options.user);
+    return folder->options.wants(name, folder->options.user) && !is_folder_entry(folder, fd, name);
 }
 
 static bool choose_folder(const struct folder *folder, int fd, const char *name)
 {
-    struct stat st;
-    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-           fstatat(fd, name, &st, folder->options.follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(st.st_mode);
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && is_folder_entry(folder, fd, name);
 }
 
 static apl_status list_entries(const struct folder *folder, DIR *dir, chooser choose, struct names *names,
@@ -285,6 +289,11 @@ apl_status folder_block(struct folder *folder, const uint8_t **data, size_t *siz
         return changed(folder, "grew", err);
     folder->at += *size;
     return APL_OK;
+}
+
+const char *folder_subfolder(const struct folder *folder)
+{
+    return folder->subfolder ? folder->subfolder : "";
 }
 
 uint64_t folder_bytes(const struct folder *folder)

@@ -27,6 +27,9 @@ apl_status folder_next(struct folder *folder, struct source_member *member, apl_
 /* The file's next bytes, valid until the next call; APL_END after as many as it has. */
 apl_status folder_block(struct folder *folder, const uint8_t **data, size_t *size, apl_error *err);
 
+/* The subdirectory that has the files, and a "/"; "": they are the directory's own. */
+const char *folder_subfolder(const struct folder *folder);
+
 /* Bytes read so far of all files, and to be read. */
 uint64_t folder_bytes(const struct folder *folder);
 uint64_t folder_size(const struct folder *folder);

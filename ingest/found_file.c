@@ -1,6 +1,7 @@
 /* Finding and opening a file: see found_file.h. */
 #include "found_file.h"
 
+#include "file_name.h"
 #include "input.h"
 #include "shown.h"
 #include "whole.h"
@@ -10,22 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
-
-bool ends_packed(const char *name, size_t *length)
-{
-    static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
-    size_t size = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t n = strlen(endings[i]);
-        if (size > n && strcasecmp(name + size - n, endings[i]) == 0) {
-            *length = size - n;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Numbers in old tars are octal text; the checksum counts its own field as blanks. */
 static bool has_tar_checksum(const uint8_t *h)

@@ -39,9 +39,6 @@ apl_status place_open(struct place *place, int *fd, apl_error *err);
 /* Finds it, and tells from its first bytes whether it is packed; with `named`, only if its name ends in .gz or the like. */
 apl_status place_find(struct place *place, bool named, bool *packed, apl_error *err);
 
-/* Does a name end as those of packed files do? *length: of the name without. */
-bool ends_packed(const char *name, size_t *length);
-
 /* Are the first bytes of a file those of a tar? */
 bool is_tar(const uint8_t *head, size_t size);
 

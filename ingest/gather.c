@@ -66,9 +66,10 @@ static apl_status add_directory(struct ingest *in, const char *path, apl_error *
 {
     struct expanded archives = {0};
     const char *asked = in->options.format;
-    apl_status status = expand_archives(path, is_of_other_format, &archives, err);
-    bool shards = archives.count > 0 &&
-                  (asked ? strcmp(asked, format_webdataset.name) == 0 : is_shard(archives.paths[0]));
+    TRY(expand_add(&in->folders, path, err));
+    bool may_be = !asked || strcmp(asked, format_webdataset.name) == 0;
+    apl_status status = may_be ? expand_archives(path, is_of_other_format, &archives, err) : APL_OK;
+    bool shards = archives.count > 0 && (asked || is_shard(archives.paths[0]));
     for (size_t i = 0; status == APL_OK && shards && i < archives.count; i++)
         status = give_source(in, archives.paths[i], path, err);
     if (status == APL_OK && !shards)
@@ -194,5 +195,6 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
 void gather_free(struct ingest *in)
 {
     expanded_free(&in->given);
+    expanded_free(&in->folders);
     standard_close(&in->standard);
 }

@@ -23,7 +23,8 @@ struct ingest {
     bool present;           /* the shard was there already */
     struct expanded given;  /* owns the paths of */
     struct sources sources;
-    bool looked_for; /* in directories, or by patterns */
+    struct expanded folders; /* directories that were named */
+    bool looked_for;         /* in directories, or by patterns */
     struct standard standard;
     char shown[256];       /* the first, safe to print */
     struct source *source; /* of formats that read members: the one being read */

@@ -6,6 +6,7 @@
 #include "members.h"
 #include "parts.h"
 #include "sized.h"
+#include "unread.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -96,7 +97,11 @@ static apl_status make_store(struct ingest *in, const char *source, struct files
     TRY(gather_sources(in, source, err));
     apl_status status = choose_format(in, files, err);
     if (status == APL_OK)
+        status = unread_tell(in, false, err);
+    if (status == APL_OK)
         status = members_read(in, err);
+    if (status == APL_OK)
+        status = unread_tell(in, true, err);
     if (status == APL_OK)
         status = describe_source(in, sum, err);
     TRY(refuse_pipe(in, status, err));

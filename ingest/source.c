@@ -346,6 +346,11 @@ apl_status source_sample(const struct source *s, struct sha256 *sha, apl_error *
     return s->folder ? folder_sample(s->folder, sha, err) : APL_OK;
 }
 
+const char *source_subfolder(const struct source *s)
+{
+    return s->folder ? folder_subfolder(s->folder) : "";
+}
+
 const char *source_name(const struct source *s)
 {
     return s->name;

@@ -89,6 +89,9 @@ apl_status source_digest(struct source *source, uint8_t sha256[32], apl_error *e
 /* Of a directory whose members have no folders, and is not digested: adds samples of the wanted files. Of others: nothing. */
 apl_status source_sample(const struct source *source, struct sha256 *sha, apl_error *err);
 
+/* Of a directory whose members have no folders: the one in it that has them, and a "/"; "": they lie in itself, or it is another source. */
+const char *source_subfolder(const struct source *source);
+
 /* The source's name as the user gave it, safe to print ("standard input" for "-"). */
 const char *source_name(const struct source *source);
 

@@ -97,8 +97,8 @@ Test(folder, wanted_names_that_are_no_files, .timeout = 20)
     cr_assert_eq(mkfifo(path, 0600), 0);
     expect(read_source(folder, 1), APL_E_SOURCE, "data is not a regular file");
     cr_assert_eq(unlink(path), 0);
-    make("data");
-    expect(read_source(folder, 1), APL_E_SOURCE, "data is not a regular file");
+    make("data"); /* a folder is none of a dataset's files, whatever it is called */
+    expect(read_source(folder, 1), APL_E_SOURCE, "holds no file of a known dataset");
 }
 
 Test(folder, a_store_is_no_source)

@@ -128,6 +128,20 @@ bool name_ends(const char *name, const char *ending)
     return size >= n && strcasecmp(name + size - n, ending) == 0;
 }
 
+bool ends_packed(const char *name, size_t *length)
+{
+    static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
+    size_t size = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (size > n && strcasecmp(name + size - n, endings[i]) == 0) {
+            *length = size - n;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool name_is_archive(const char *name)
 {
     static const char *const endings[] = {".tar",    ".tar.gz",  ".tgz", ".tar.zst",

@@ -41,6 +41,9 @@ bool word_in(const char *word, const char *const *words);
 /* Does the name end so, in whatever case? */
 bool name_ends(const char *name, const char *ending);
 
+/* Does a name end as those of packed files do? *length: of the name without. */
+bool ends_packed(const char *name, size_t *length);
+
 /* Is it called as archives are that a source may be? */
 bool name_is_archive(const char *name);
 

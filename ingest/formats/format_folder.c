@@ -47,6 +47,7 @@ struct folder_images {
     struct folder_classes classes;    /* their names and numbers */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
     char archive[256];                /* the first of the others that is one, safe to print; "": none */
+    char table[256];                  /* the same of what is read from a directory only if it is asked for */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
@@ -60,6 +61,19 @@ static bool wants_image(const void *state, const char *name)
     return (image_name(name) || folder_classes_is_file(name)) && !path_is_hidden(name);
 }
 
+/* The first file that would be read if its format were asked for. */
+static void see_table(struct folder_images *f, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    char bare[256];
+    size_t length;
+    snprintf(bare, sizeof bare, "%s", slash ? slash + 1 : name);
+    if (ends_packed(bare, &length))
+        bare[length] = 0;
+    if (!*f->table && format_list.wants(NULL, bare))
+        printable(f->table, sizeof f->table, name, strlen(name));
+}
+
 static apl_status list_file(void *state, const char *name, bool directory, apl_error *err)
 {
     struct folder_images *f = state;
@@ -69,6 +83,7 @@ static apl_status list_file(void *state, const char *name, bool directory, apl_e
         f->others++;
         if (!*f->archive && name_is_archive(name))
             printable(f->archive, sizeof f->archive, name, strlen(name));
+        see_table(f, name);
         return APL_OK;
     }
     f->listed += !directory;
@@ -107,12 +122,28 @@ static apl_status has_no_images(const struct folder_images *f, apl_error *err)
             err, APL_E_SOURCE,
             "%s: has no images in folders by class, but an archive, %s: unpack it, or give it as the source",
             f->host->source, f->archive);
+    if (*f->table && !f->host->options->format)
+        return fail(
+            err, APL_E_SOURCE,
+            "%s: has no images in folders by class, but a table, %s: --format list (format=\"list\" in "
+            "Python) reads tables in a directory, or give them by name",
+            f->host->source, f->table);
     return fail(err, APL_E_SOURCE,
                 "%s: has no images (files called .jpg, .jpeg, .png, ...) in folders by class%s",
                 f->host->source,
                 f->host->options->format ? ""
                                          : ", nor files of another format that is recognised: --format raw "
                                            "(format=\"raw\" in Python) takes any files");
+}
+
+static apl_status has_no_classes(const struct folder_images *f, apl_error *err)
+{
+    bool table = *f->table && !f->host->options->format;
+    return fail(err, APL_E_SOURCE,
+                "%s: its images lie in no folders by class, such as cat/1.jpg or train/cat/1.jpg%s%s%s",
+                f->host->source, table ? "; there is a table, " : "", table ? f->table : "",
+                table ? ": --format list (format=\"list\" in Python) reads it, with the images that it names"
+                      : "");
 }
 
 static apl_status end_list(void *state, apl_error *err)
@@ -131,9 +162,7 @@ static apl_status end_list(void *state, apl_error *err)
     if (status != APL_OK)
         return fail_in(err, status, "%s", f->host->source);
     if (class_tree_classes(f->tree, &names) == 0 || class_tree_strays(f->tree) == f->listed)
-        return fail(err, APL_E_SOURCE,
-                    "%s: its images lie in no folders by class, such as cat/1.jpg or train/cat/1.jpg",
-                    f->host->source);
+        return has_no_classes(f, err);
     tell_count(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
     tell_count(f, f->others, "files left out, as their names are not those of images");
     f->plan = survey_plan(&f->survey, f->host);

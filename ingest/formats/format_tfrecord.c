@@ -7,12 +7,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Does it end as train-00000-of-00010 does, which needs no other ending? */
+static bool ends_as_shard(const char *name)
+{
+    static const char digits[] = "0123456789", of[] = "-of-";
+    size_t size = strlen(name), last = size;
+    while (last > 0 && strchr(digits, name[last - 1]))
+        last--;
+    return last < size && last > strlen(of) && strncmp(name + last - strlen(of), of, strlen(of)) == 0 &&
+           strchr(digits, name[last - strlen(of) - 1]);
+}
+
 static bool wants_tfrecord(const void *state, const char *name)
 {
     struct file_name n;
     static const char *const words[] = {"tfrecord", "tfrecords", "tfrec", NULL};
     (void)state;
-    if (name_ends(name, ".tfrecord"))
+    if (name_ends(name, ".tfrecord") || name_ends(name, ".record") || ends_as_shard(name))
         return true;
     if (!file_name_read(&n, name))
         return false;

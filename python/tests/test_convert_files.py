@@ -119,6 +119,7 @@ def test_all_tables_of_a_directory_are_read_or_named(tmp_path: Path) -> None:
         with pa.OSFile(str(root / name), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
             out.write_table(table)
     (root / "6.parquet.gz").write_bytes(b"\x1f\x8b")
+    (root / "8.csv").write_text("f\n8\n")
     (root / "README.md").write_text("what they are")
     written(tmp_path / "else", "7.parquet")
     (root / "linked").symlink_to(tmp_path / "else")
@@ -127,7 +128,7 @@ def test_all_tables_of_a_directory_are_read_or_named(tmp_path: Path) -> None:
     read = ["0.parquet", "1.parq", "2.pqt", "3.arrow", "4.feather"]
     assert files_of(apldata.Store(tmp_path / "a")) == {"train": read}
     assert [str(one.message).partition(": ")[2] for one in told] == [
-        "left out, as their names do not end in .parquet or .arrow: 5, 6.parquet.gz",
+        "left out, as their names do not end in .parquet or .arrow: 5, 6.parquet.gz, 8.csv",
         "left out, as they are links to folders: linked",
     ]
     (tmp_path / "none").mkdir()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ._partitions import Partitions, is_partition
 
+_TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson")  # which aplingest reads
 _ENDINGS = (".parquet", ".pq", ".parq", ".pqt", ".arrow", ".arrows", ".feather", ".ipc")
 _SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val",
            "dev": "dev", "eval": "eval", "test": "test", "testing": "test", "t10k": "test",
@@ -42,8 +43,8 @@ def tables_in(folder: Path) -> Iterator[Path]:
 
 
 def left_in(folder: Path) -> list[str]:
-    """What the caller ought to know of a directory's tables that are not read: those that are compressed or
-    have names without an ending, and those of folders that are linked."""
+    """What the caller ought to know of a directory's tables that are not read: those that are of other
+    formats, are compressed or have names without an ending, and those of folders that are linked."""
     files, links = [], []
     for path in _seen_in(folder):
         if path.is_symlink() and path.is_dir():
@@ -61,7 +62,7 @@ def _may_be_table(path: Path) -> bool:
     if path.suffix.lower() in _ENDINGS:
         return False
     endings = {ending.lower() for ending in path.suffixes[-2:]}
-    if endings & set(_ENDINGS):
+    if endings & {*_ENDINGS, *_TABLES}:
         return True
     try:
         with path.open("rb") as file:

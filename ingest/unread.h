@@ -1,0 +1,12 @@
+/* What directories that were given as sources hold, and nobody reads: data would vanish without a word. */
+#ifndef UNREAD_H
+#define UNREAD_H
+
+#include "host.h"
+
+/* Asked once the format has been chosen and its files are known, and once more when these have been read, as then it is known whether tables
+ * name images: a notice for each directory that holds others. Those that only describe data need none, nor do hidden files, and packed ones
+ * that are read unpacked. Likely errors: APL_E_NOMEM. */
+apl_status unread_tell(struct ingest *in, bool read, apl_error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* Directories as sources: which of their files are read, and what is said of the others. */
+#include "webdataset_case.h"
+
+#include <sys/stat.h>
+
+TestSuite(unread, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
+
+static const char array[] = "\x93NUMPY\1\0F\0{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }"
+                            "            \n\1\0\0\0\2\0\0\0";
+/* A tf.train.Example with the feature x, one byte, and its checksums. */
+static const uint8_t example[] = {0x0e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc5, 0xe5,
+                                  0x69, 0x3f, 0x0a, 0x0c, 0x0a, 0x0a, 0x0a, 0x01, 0x78, 0x12,
+                                  0x05, 0x1a, 0x03, 0x0a, 0x01, 0x07, 0x98, 0x99, 0x39, 0x25};
+
+static void put_in(const char *path, const void *data, size_t size)
+{
+    char folder[96];
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        mkdir(fx_path(folder), 0777);
+    }
+    ix_put(path, data, size);
+}
+
+static void put_words(const char *path, const char *text)
+{
+    put_in(path, text, strlen(text));
+}
+
+static void put_array(const char *path)
+{
+    put_in(path, array, sizeof array - 1);
+}
+
+static void put_sample_shard(const char *path, const char *key)
+{
+    char member[32];
+    put_words(path, "");
+    snprintf(member, sizeof member, "%s.jpg", key);
+    add_jpeg(member, 8);
+    snprintf(member, sizeof member, "%s.cls", key);
+    add(member, "1");
+    put_shard(path);
+}
+
+static void has_splits(apl_store *s, unsigned splits, uint64_t records)
+{
+    cr_assert_eq(apl_store_info(s)->splits, splits);
+    cr_assert_eq(apl_store_info(s)->records, records);
+}
+
+Test(unread, files_that_are_left_out_are_counted)
+{
+    put_array("in/x.npy");
+    put_words("in/labels.csv", "label\n1\n2\n");
+    put_words("in/deep/a.txt", "a");
+    put_words("in/README.md", "what it is");
+    put_words("in/.hidden", "a");
+    is_said_of(IX_STORE("in"), "in: files left out: 2 (labels.csv, deep/a.txt)\n");
+    put_array("in/deep/y.npy");
+    put_words("in/deep/b.txt", "a");
+    is_said_of(IX_STORE("in"), "in: files left out: 4 (labels.csv, deep/a.txt, deep/b.txt, ...)\n");
+    is_said_of(IX_STORE("in/x.npy"), NULL);
+}
+
+Test(unread, nothing_is_said_of_packed_copies_and_what_is_read)
+{
+    put_array("in/x.npy");
+    ix_put_gzip("in/x.npy.gz", array, sizeof array - 1);
+    put_words("in/SHA256SUMS", "a");
+    is_said_of(IX_STORE("in"), NULL);
+    is_said_of(IX_STORE("in/"), NULL);
+    is_said_of(IX_STORE("in//"), NULL);
+    is_said_of(IX_STORE("in/./"), NULL);
+}
+
+Test(unread, a_directory_that_gives_nothing_is_worth_a_line)
+{
+    put_array("a/x.npy");
+    put_words("ab/t.txt", "");
+    is_said_of(IX_STORE("a", "ab"), "/ab: nothing of it is read; files left out: 1 (t.txt)\n");
+}
+
+Test(unread, shards_below_others_and_images_beside_them)
+{
+    put_sample_shard("in/train/v/0.tar", "a");
+    put_sample_shard("in/val/0.tar", "b");
+    apl_store *s = IX_STORE("in");
+    has_splits(s, 2, 2);
+    is_said_of(s, NULL);
+    put_words("in/cat/1.txt", "a");
+    is_said_of(IX_STORE("in"), "in: files left out: 1 (cat/1.txt)\n");
+    put_sample_shard("in/top.tar", "c");
+    s = IX_STORE("in");
+    has_splits(s, 1, 1);
+    is_said_of(s, "in: files left out: 3 (cat/1.txt, train/v/0.tar, val/0.tar)\n");
+}
+
+/* ------------------------------------------------------------------------------------------------- what is read */
+
+Test(unread, packed_tables_are_read_as_by_name)
+{
+    put_words("in/train.csv", "x\n1\n");
+    ix_put_gzip("in/test.csv.gz", "x\n2\n", 4);
+    ix_options.format = "list";
+    apl_store *s = IX_STORE("in");
+    has_splits(s, 2, 2);
+    is_said_of(s, NULL);
+    OK(remove(fx_path("in/train.csv")));
+    has_splits(s = IX_STORE("in"), 1, 1);
+    apl_store_close(s);
+}
+
+/* Of CIFAR, one folder is read. */
+Test(unread, files_beside_those_of_cifar)
+{
+    static const uint8_t row[3073];
+    put_in("in/a/data_batch_1.bin", row, sizeof row);
+    put_words("in/a/readme.html", "what it is");
+    ix_options.partial = 1;
+    fx_shell("cp -r '%s/in/a' '%s/in/b'", fx_place, fx_place);
+    put_words("in/x.txt", "a");
+    apl_store *s = IX_STORE("in");
+    cr_assert_eq(ix_sum.records, 1);
+    is_said_of(s, "in: files left out: 2 (x.txt, b/data_batch_1.bin)\n");
+}
+
+/* Images that no table names, if none names any: which of many are named is not told. */
+Test(unread, images_beside_tables)
+{
+    put_words("in/train.csv", "x\n1\n");
+    put_words("in/a.jpg", "");
+    ix_options.format = "list";
+    is_said_of(IX_STORE("in"), "in: files left out: 1 (a.jpg)\n");
+    put_sample_shard("in/0.tar", "k");
+    fx_shell("tar -C '%s/in' -xf '%s/in/0.tar' k.jpg", fx_place, fx_place);
+    put_words("in/train.csv", "image\nk.jpg\n");
+    is_said_of(IX_STORE("in"), "in: files left out: 1 (0.tar)\n");
+}
+
+Test(unread, files_in_folders_are_read_where_a_directory_has_none)
+{
+    put_array("in/train/x.npy");
+    put_array("in/sub/test/x.npy");
+    apl_store *s = IX_STORE("in");
+    has_splits(s, 2, 4);
+    is_said_of(s, NULL);
+    put_words("in/y.npy.txt", "a");
+    is_said_of(IX_STORE("in"), "in: files left out: 1 (y.npy.txt)\n");
+}
+
+Test(unread, records_by_other_names)
+{
+    put_in("in/coco_train.record-00000-of-00001", example, sizeof example);
+    put_in("in/validation-00000-of-00001", example, sizeof example);
+    put_in("in/c.record", example, sizeof example);
+    apl_store *s = IX_STORE("in");
+    has_splits(s, 2, 3);
+    apl_store_close(s);
+}
+
+Test(unread, errors_name_the_way_on)
+{
+    put_words("in/x/train/readme.txt", "a");
+    IX_REFUSED(APL_E_SOURCE, "in: has no images (files called", "in");
+    ix_put_gzip("in/x/t.csv.gz", "x\n1\n", 4);
+    IX_REFUSED(APL_E_SOURCE, "but a table, x/t.csv.gz: --format list", "in");
+    put_array("in/x.npy");
+    put_words("in/a.tfrecord", "");
+    IX_REFUSED(APL_E_SOURCE, "is of the format", "in");
+}
