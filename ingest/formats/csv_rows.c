@@ -12,6 +12,11 @@ struct csv_rows {
     struct buffer ends;   /* of each whole row: size_t, the cells up to its end */
     size_t row;           /* the next in `ends` */
     const char *beyond;   /* which limit the row after the whole ones exceeds: no more is taken */
+    bool tabs, begun;
+    uint64_t passed;  /* rows that have been forgotten */
+    bool by_return;   /* the row that ended last did so by a carriage return, */
+    bool open_return; /* which was the last byte of what was fed */
+    struct csv_odd odd;
 };
 
 #define CELL_BYTES ((size_t)64 << 20)  /* in a cell */
@@ -56,6 +61,7 @@ struct csv_rows *csv_rows_new(bool tabs)
     }
     csv_set_realloc_func(&r->parser, limited_realloc);
     csv_set_space_func(&r->parser, is_no_space);
+    r->tabs = tabs;
     if (tabs) {
         csv_set_delim(&r->parser, CSV_TAB);
         csv_set_quote(&r->parser, 0); /* which is in no table: see csv_rows_feed() */
@@ -101,7 +107,7 @@ static void take_csv_row(int end, void *user)
 {
     struct csv_rows *r = user;
     size_t cells = numbers_in(&r->begins);
-    (void)end;
+    r->by_return = end == '\r';
     if (r->beyond)
         return;
     buffer_put(&r->ends, &cells, sizeof cells);
@@ -121,8 +127,63 @@ static void forget_rows(struct csv_rows *r)
         memcpy(r->begins.data + (i - first) * sizeof at, &at, sizeof at);
     }
     r->begins.size = (cells - first) * sizeof(size_t);
+    r->passed += rows;
     r->ends.size = 0;
     r->row = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- what is odd */
+
+static int is_blank_byte(unsigned char c)
+{
+    return c == ' ';
+}
+
+/* Does the first line, which names the columns, separate them by commas with blanks behind them? */
+static bool has_blanks_behind_commas(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = memchr(data, '\n', size);
+    bool quoted = false, any = false;
+    for (const uint8_t *at = data; end && at < end; at++) {
+        quoted ^= *at == '"';
+        if (quoted || *at != ',')
+            continue;
+        any = true;
+        if (at[1] != ' ')
+            return false;
+    }
+    return any;
+}
+
+/* A row has ended with a carriage return alone, if what follows belongs to another row. */
+static void see_return(struct csv_rows *r, uint8_t next)
+{
+    if (r->open_return && next != '\n' && next != '\r' && r->odd.returns++ == 0)
+        r->odd.first_return = r->passed + numbers_in(&r->ends);
+    r->open_return = false;
+}
+
+/* Parses up to each carriage return, and looks whether that has ended a row: in quotes it does not. */
+static bool parse_csv(struct csv_rows *r, const uint8_t *data, size_t size)
+{
+    r->odd.lines = r->odd.lines || memchr(data, '\n', size);
+    while (size > 0) {
+        const uint8_t *at = memchr(data, '\r', size);
+        size_t n = at ? (size_t)(at - data) + 1 : size;
+        see_return(r, *data);
+        r->by_return = false;
+        if (csv_parse(&r->parser, data, n, take_cell, take_csv_row, r) != n)
+            return false;
+        r->open_return = at && r->by_return;
+        data += n;
+        size -= n;
+    }
+    return true;
+}
+
+const struct csv_odd *csv_rows_odd(const struct csv_rows *r)
+{
+    return &r->odd;
 }
 
 apl_status csv_rows_feed(struct csv_rows *r, const uint8_t *data, size_t size, const char **bad,
@@ -132,8 +193,12 @@ apl_status csv_rows_feed(struct csv_rows *r, const uint8_t *data, size_t size, c
     size = nul ? (size_t)(nul - data) : size;
     forget_rows(r);
     *bad = NULL;
-    bool done = data ? csv_parse(&r->parser, data, size, take_cell, take_csv_row, r) == size
-                     : csv_fini(&r->parser, take_cell, take_csv_row, r) == 0;
+    if (data && !r->begun && !r->tabs && has_blanks_behind_commas(data, size)) {
+        csv_set_space_func(&r->parser, is_blank_byte);
+        r->odd.trimmed = true;
+    }
+    r->begun = true;
+    bool done = data ? parse_csv(r, data, size) : csv_fini(&r->parser, take_cell, take_csv_row, r) == 0;
     if (r->text.failed || r->begins.failed || r->ends.failed)
         return fail_nomem(err);
     if (r->beyond)
@@ -210,6 +275,13 @@ size_t csv_rows_queued(const struct csv_rows *rows)
 {
     (void)rows;
     return 0;
+}
+
+const struct csv_odd *csv_rows_odd(const struct csv_rows *rows)
+{
+    static const struct csv_odd nothing;
+    (void)rows;
+    return &nothing;
 }
 
 size_t csv_rows_cells(const struct csv_rows *rows)

@@ -7,6 +7,14 @@
 
 struct csv_rows;
 
+/* What is odd about a table, as far as it has been read. */
+struct csv_odd {
+    uint64_t returns; /* rows that end with a carriage return alone, though others end with a line feed; */
+    uint64_t first_return; /* the first of them, counted from 1 */
+    bool lines;            /* there are others */
+    bool trimmed;          /* blanks around cells are no part of them */
+};
+
 /* Does this build know CSV? Without libcsv there are no rows. */
 bool csv_rows_known(void);
 
@@ -15,7 +23,8 @@ bool csv_rows_known(void);
 struct csv_rows *csv_rows_new(bool tabs);
 void csv_rows_free(struct csv_rows *rows);
 
-/* Parses more of the table; with data NULL, its end. *bad: what is wrong with the row after those that came out whole; NULL: nothing. */
+/* Parses more of the table; with data NULL, its end. Where each comma of the first line has a blank behind it, blanks around cells without quotes
+ * are left out. *bad: what is wrong with the row after those that came out whole; NULL: nothing. */
 apl_status csv_rows_feed(struct csv_rows *rows, const uint8_t *data, size_t size, const char **bad,
                          apl_error *err);
 
@@ -24,6 +33,8 @@ bool csv_rows_next(struct csv_rows *rows);
 
 /* How many rows are whole and have not been gone to. */
 size_t csv_rows_queued(const struct csv_rows *rows);
+
+const struct csv_odd *csv_rows_odd(const struct csv_rows *rows);
 
 /* The current row; its cells are closed by NUL. All is valid until the next feed. */
 size_t csv_rows_cells(const struct csv_rows *rows);

@@ -163,6 +163,19 @@ static apl_status check_header(const struct list_columns *l, const struct list_f
     return APL_OK;
 }
 
+static void take_odd(struct list_odd *odd, const struct csv_odd *is, const char *file)
+{
+    if (is && is->trimmed && !odd->trimmed_file)
+        odd->trimmed_file = file;
+    if (!is || is->returns == 0 || !is->lines)
+        return;
+    if (odd->returns == 0) {
+        odd->first_return = is->first_return;
+        odd->return_file = file;
+    }
+    odd->returns += is->returns;
+}
+
 static apl_status read_list_file(struct list_columns *l, size_t file, apl_error *err)
 {
     struct list_file f;
@@ -173,6 +186,8 @@ static apl_status read_list_file(struct list_columns *l, size_t file, apl_error 
         status = meet_columns(l, &f, err);
     while (status == APL_OK && (status = list_next(l, &f, err)) == APL_OK)
         status = take_list_row(l, &f, file, err);
+    if (f.rows)
+        take_odd(&l->odd, rows_odd(f.rows), l->host->files[file].path);
     return list_end(l, &f, status, err);
 }
 

@@ -13,6 +13,13 @@ struct list_image {
     bool mask;
 };
 
+/* What is odd about how rows and cells are parted. */
+struct list_odd {
+    uint64_t returns, first_return; /* as struct csv_odd has them, of a file whose lines end otherwise; */
+    const char *return_file;        /* the first such */
+    const char *trimmed_file;       /* the first whose blanks around cells are left out; NULL: none */
+};
+
 struct list_columns {
     const struct format_host *host;
     struct column columns[ROWS_COLUMNS];
@@ -20,7 +27,8 @@ struct list_columns {
     uint64_t rows;      /* that can be read, */
     uint64_t first_row; /* the first of them, */
     const char *first_file;
-    uint64_t *file_rows;                   /* and of each file with those that cannot */
+    uint64_t *file_rows; /* and of each file with those that cannot */
+    struct list_odd odd;
     apl_error unreadable;                  /* the first of these; status APL_OK: none */
     struct list_image images[LIST_IMAGES]; /* images, the one called image first; then masks */
     unsigned image_count;

@@ -175,8 +175,50 @@ static void tell_of_header(const struct list_columns *l)
     l->host->notice(l->host->user, "", text);
 }
 
+static const char *file_of_several(const struct list_columns *l, const char *file)
+{
+    return l->host->file_count > 1 ? file : "";
+}
+
+/* A carriage return may have been part of a text. */
+static void tell_of_returns(const struct list_columns *l)
+{
+    char text[200], more[48] = "";
+    if (l->odd.returns == 0)
+        return;
+    if (l->odd.returns > 1)
+        snprintf(more, sizeof more, " (and %" PRIu64 " more)", l->odd.returns - 1);
+    snprintf(text, sizeof text,
+             "row %" PRIu64
+             " ends with a carriage return alone, unlike others%s; in CSV, one that is part of a "
+             "text stands in quotes",
+             l->odd.first_return, more);
+    l->host->notice(l->host->user, file_of_several(l, l->odd.return_file), text);
+}
+
+static void tell_of_blanks(const struct list_columns *l)
+{
+    enum rows_kind kind = ROWS_JSON;
+    char text[APL_MAX_NAME + 96];
+    list_kind(l->host->files[0].name, &kind);
+    if (l->odd.trimmed_file)
+        l->host->notice(l->host->user, file_of_several(l, l->odd.trimmed_file),
+                        "blanks around cells are left out, as the first row has one behind each comma");
+    for (unsigned i = 0; i < l->count && kind != ROWS_JSON; i++) {
+        const char *name = l->columns[i].name;
+        if (*name != ' ' && name[strlen(name) - 1] != ' ')
+            continue;
+        snprintf(text, sizeof text, "the name of the column '%s' has a blank at its %s", name,
+                 *name == ' ' ? "beginning" : "end");
+        l->host->notice(l->host->user, "", text);
+        return;
+    }
+}
+
 void list_tell_of_names(const struct list_columns *l)
 {
+    tell_of_returns(l);
+    tell_of_blanks(l);
     tell_of_separators(l);
     tell_of_header(l);
 }

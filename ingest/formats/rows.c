@@ -2,7 +2,6 @@
 #include "rows.h"
 
 #include "cell.h"
-#include "csv_rows.h"
 #include "field_name.h"
 #include "json_spelling.h"
 #include "utf8.h"
@@ -129,6 +128,11 @@ static apl_status add_column(struct rows *r, const char *name, size_t length, ap
         return fail_nomem(err);
     r->columns++;
     return APL_OK;
+}
+
+const struct csv_odd *rows_odd(const struct rows *r)
+{
+    return r->csv ? csv_rows_odd(r->csv) : NULL;
 }
 
 bool rows_indexed(const struct rows *r)

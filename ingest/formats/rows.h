@@ -5,6 +5,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
+#include "csv_rows.h"
 #include "format.h"
 
 #define ROWS_COLUMNS 60u                /* at most: a store has four fields more to itself */
@@ -67,6 +68,9 @@ uint64_t rows_number(const struct rows *rows);
 /* The columns known so far, and their names: of CSV and TSV all of them, by the header; of JSON those of the rows that were read. */
 unsigned rows_columns(const struct rows *rows);
 const char *rows_name(const struct rows *rows, unsigned column);
+
+/* What is odd about a table of CSV or TSV, as far as it has been read; NULL: JSON. */
+const struct csv_odd *rows_odd(const struct rows *rows);
 
 /* Is the first column one without a name, which is called index? */
 bool rows_indexed(const struct rows *rows);
