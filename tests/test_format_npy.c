@@ -279,3 +279,43 @@ Test(format_npy, fields_of_an_export)
     IX_REFUSED(APL_E_SOURCE, "d.npy: the splits.json beside it names no split, no field or no role", "d.npy");
     IX_REFUSED(APL_E_SOURCE, "e.npy: the splits.json beside it names no split, no field or no role", "e.npy");
 }
+
+/* -------------------------------------------------------------------------------------------------- series */
+
+static void put_row(const char *name, const char *type)
+{
+    char dict[96];
+    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", type);
+    struct buffer b = npy(dict, "\1\0\0\0\0\0\0\0", type[2] == '4' ? 4 : 8);
+    ix_put_buffer(name, &b);
+}
+
+Test(format_npy, names_that_differ_in_a_number_are_worth_a_line)
+{
+    put_row("emb_0.npy", "<f4");
+    put_row("emb_1.npy", "<f4");
+    put_row("emb_10.npy", "<f4");
+    put_row("id_0.npy", "<i8");
+    is_said_of(
+        IX_STORE("emb_0.npy", "emb_1.npy"),
+        "/emb_0.npy: and emb_1.npy become fields side by side; if they are parts of one array, join them "
+        "first, as np.concatenate() does\n");
+    is_said_of(IX_STORE("id_0.npy", "emb_0.npy", "emb_1.npy", "emb_10.npy"),
+               "/emb_0.npy: and emb_1.npy (and 1 more) become fields");
+    is_said_of(IX_STORE("id_0.npy", "emb_0.npy"), NULL);
+    put_row("emb_1.npy", "<i4");
+    is_said_of(IX_STORE("emb_0.npy", "emb_1.npy"), NULL);
+    put_row("train_emb_0.npy", "<f4");
+    put_row("test_emb_0.npy", "<f4");
+    is_said_of(IX_STORE("train_emb_0.npy", "test_emb_0.npy"), NULL);
+}
+
+Test(format_npy, arrays_of_several_folders_are_worth_a_line)
+{
+    cr_assert_eq(mkdir(fx_path("in"), 0777) | mkdir(fx_path("in/cat"), 0777) | mkdir(fx_path("in/dog"), 0777),
+                 0);
+    put_row("in/cat/a.npy", "<f4");
+    put_row("in/dog/b.npy", "<f4");
+    is_said_of(IX_STORE("in"), "/in/dog/b.npy: becomes a field beside that of another folder, ");
+    is_said_of(IX_STORE("in/cat/a.npy", "in/dog/b.npy"), NULL);
+}

@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What some editors write at the beginning of a file is no part of its first line. */
+static void drop_mark(char *text, ssize_t *length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    if (*length < 3 || memcmp(text, mark, 3) != 0)
+        return;
+    *length -= 3;
+    memmove(text, text + 3, (size_t)*length);
+}
+
 /* The lines of a file, each a text of its own; *count of them are the caller's to free, whatever comes back. */
 static int read_lines(const char *path, char ***lines, size_t *count)
 {
@@ -19,6 +29,8 @@ static int read_lines(const char *path, char ***lines, size_t *count)
         return failed_errno(errno, "%s", shown(path));
     while ((length = getline(&text, &room, file)) >= 0) {
         char **more = realloc(*lines, (*count + 1) * sizeof *more);
+        if (*count == 0)
+            drop_mark(text, &length);
         length -= length > 0 && text[length - 1] == '\n';
         length -= length > 0 && text[length - 1] == '\r';
         text[length] = 0;

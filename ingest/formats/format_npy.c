@@ -1,5 +1,6 @@
 /* NumPy's arrays: .npy files of equal length, each a field, and .npz archives of them. A structured type has a field for each of its
  * own. Rows are read one after another; of arrays in Fortran order, where a row is spread over the file, many at a time. */
+#include "array_series.h"
 #include "array_splits.h"
 #include "file_name.h"
 #include "npy_rows.h"
@@ -14,6 +15,7 @@ struct npy_format {
     struct arrays *arrays;
     struct array_splits splits; /* of an export that needs them */
     struct split_note note;     /* of others */
+    struct array_series series; /* of files, whose names these are */
     struct npy **all;
     size_t count, room;
 };
@@ -148,6 +150,9 @@ static apl_status add_npy(struct npy_format *f, struct npy *npy, const char *nam
     array.rows = (uint64_t)h->shape[0];
     array.ndim = h->ndim - 1;
     memcpy(array.shape, h->shape + 1, array.ndim * sizeof *array.shape);
+    array.dtype = h->fields[0].dtype;
+    if (!npy->in_zip && !f->splits.json)
+        TRY(array_series_take(&f->series, &array, file->below, err));
     if (h->fortran && h->ndim > 1 && bytes > 0) {
         array.rows_at = npy_fortran_rows;
         TRY(file->packed || npy->part.deflated ? npy_hold(npy, bytes, err) : npy_check_crc(npy, err));
@@ -249,6 +254,7 @@ static apl_status read_npy(void *state, apl_error *err)
         TRY(is_npz(&f->host->files[i]) ? add_npz(f, i, err) : add_npy_file(f, i, err));
     TRY(array_splits_check(&f->splits, f->host, err));
     split_note_tell(&f->note, f->host);
+    array_series_tell(&f->series, f->host);
     return arrays_read(f->arrays, err);
 }
 
@@ -273,6 +279,7 @@ static void close_npy(void *state)
     free(f->all);
     arrays_free(f->arrays);
     array_splits_free(&f->splits);
+    array_series_free(&f->series);
     free(f);
 }
 

@@ -1,6 +1,7 @@
-/* Tokens: streams of u16 or u32, as they are or as NumPy's arrays, and the pairs of index and data in which documents are kept apart.
+/* Tokens: streams of u16 or u32, as they are, behind llm.c's header or as NumPy's arrays, and the pairs of index and data in which documents are kept apart.
  * Each document is a record; a stream is cut behind each token that ends a document, or else into pieces of equal length. */
 #include "file_name.h"
+#include "token_header.h"
 #include "token_index.h"
 #include "token_reading.h"
 
@@ -11,7 +12,8 @@
 
 static bool sniff_tokens(const struct format_file *file)
 {
-    return token_index_is(file->head, file->head_size);
+    struct token_header h;
+    return token_index_is(file->head, file->head_size) || token_header_read(file->head, file->head_size, &h);
 }
 
 static bool wants_tokens(const void *state, const char *name)

@@ -4,6 +4,7 @@
 #include "file_name.h"
 #include "npy_header.h"
 #include "split_note.h"
+#include "token_header.h"
 #include "token_index.h"
 #include "wds_number.h"
 
@@ -65,6 +66,7 @@ static apl_status describe_array(struct token_files *t, struct token_file *f, ap
     if (h.structured || h.ndim != 1 || h.fields[0].dtype < APL_U8 || h.fields[0].dtype > APL_I64)
         return fail(err, APL_E_SOURCE, "%s: is not one row of integers, as a stream of tokens is",
                     host->files[f->file].path);
+    f->headed = true;
     f->dtype = h.fields[0].dtype;
     f->swap = h.fields[0].swap;
     f->header = h.size;
@@ -90,6 +92,22 @@ static apl_status describe_stream(struct token_files *t, struct token_file *f, a
     return APL_OK;
 }
 
+/* Of llm.c. */
+static apl_status describe_headed(const struct token_files *t, struct token_file *f,
+                                  const struct token_header *h, apl_error *err)
+{
+    const struct format_file *file = &t->host->files[f->file];
+    if ((int)h->dtype == 0)
+        return fail(err, APL_E_UNSUPPORTED, "%s: begins as llm.c's files of tokens do, but is of version %u",
+                    file->path, h->version);
+    f->headed = true;
+    f->dtype = h->dtype;
+    f->header = TOKEN_HEADER_BYTES;
+    f->count = h->count;
+    f->empty = f->count == 0;
+    return APL_OK;
+}
+
 static apl_status describe_indexed(struct token_files *t, struct token_file *f, apl_error *err)
 {
     struct token_index index;
@@ -105,6 +123,19 @@ static apl_status describe_indexed(struct token_files *t, struct token_file *f, 
     f->count = FORMAT_UNKNOWN;
     f->empty = index.sequences == 0;
     return APL_OK;
+}
+
+/* What the file says itself, or the caller does. */
+static apl_status describe_tokens(struct token_files *t, struct token_file *f, apl_error *err)
+{
+    const struct format_file *file = &t->host->files[f->file];
+    struct token_header h;
+    if (f->indexed)
+        return describe_indexed(t, f, err);
+    if (is_array(file))
+        return describe_array(t, f, err);
+    return token_header_read(file->head, file->head_size, &h) ? describe_headed(t, f, &h, err)
+                                                              : describe_stream(t, f, err);
 }
 
 /* The index of a file of tokens, if there is one: is it? */
@@ -155,7 +186,7 @@ static apl_status check_type_asked(const struct token_files *t, apl_error *err)
     const struct token_file *other = NULL;
     for (size_t i = 0; i < t->count; i++) {
         const struct token_file *f = &t->file[i];
-        if (!f->indexed && !is_array(&t->host->files[f->file]))
+        if (!f->indexed && !f->headed)
             return APL_OK;
         if (!other && (apl_dtype_size(f->dtype) > 2) == (stored == APL_U32))
             other = f;
@@ -223,9 +254,7 @@ apl_status token_files_find(struct token_files *t, apl_error *err)
         *f = (struct token_file){.file = i};
         f->indexed = find_index(t, f);
         TRY(find_file_split(t, f, err));
-        TRY(f->indexed                     ? describe_indexed(t, f, err)
-            : is_array(&t->host->files[i]) ? describe_array(t, f, err)
-                                           : describe_stream(t, f, err));
+        TRY(describe_tokens(t, f, err));
         if (!f->indexed)
             TRY(check_document_end(t, f, err));
         t->count++;

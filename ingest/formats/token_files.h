@@ -15,6 +15,7 @@ struct token_file {
     uint32_t split_rank;
     uint64_t documents; /* of a source whose parts are made: how many there are */
     bool empty;         /* it has no tokens, and says so itself */
+    bool headed;        /* its header says what its tokens are */
     bool indexed;       /* there is an index */
     size_t index;       /* its file */
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import time
@@ -164,7 +165,7 @@ def _class_map(map: object) -> tuple[list[bytes], str | None]:
         return [], None
     if not isinstance(map, Mapping):
         path = path_of("map", map)
-        lines = Path(path).read_bytes().splitlines()
+        lines = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
         if not lines or any(b"\0" in line for line in lines):
             raise wrong_value("map", "a file of lines such as 'n01440764 tench'", path)
         return lines, path.encode("utf-8", "replace").decode()

@@ -28,6 +28,8 @@ def test_classes_get_names_and_keep_their_order(folder: Path) -> None:
     file.write_bytes(b"n03 tench, Tinca tinca \r\n\nn9 not there\nn02\tcrane\nn01 crane\nn 04\tgr\xc3\xbcn\n")
     names = ("grün", "crane (n01)", "crane (n02)", "tench, Tinca tinca")
     assert classes(folder, file) == names
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())  # as some editors write it
+    assert classes(folder, file) == names
     assert classes(folder, {"n01": "a", "n02": "b", "n03": "c", "n 04": "d e"}) == ("d e", "a", "b", "c")
 
 
