@@ -1,6 +1,8 @@
 /* Tokens into stores: streams, NumPy's arrays, pairs of index and data, and everything that can be wrong with them. */
 #include "ingest_fixture.h"
 
+#include <sys/stat.h>
+
 TestSuite(format_tokens, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
 
 /* The tokens of all records, one after another, and of each record how many. */
@@ -261,6 +263,24 @@ Test(format_tokens, pairs_are_not_cut)
     ix_options.document_end = &end;
     IX_REFUSED(APL_E_INVALID, "a token that ends documents (document_end, --document-end) is for streams",
                "x.bin");
+}
+
+/* A pair is of one folder: files of the same name in others are other pairs. */
+Test(format_tokens, pairs_of_the_same_name_in_folders)
+{
+    static const uint32_t tokens[2] = {5, 7};
+    static const char *const folders[] = {"in", "in/train", "in/val"};
+    for (unsigned i = 0; i < 3; i++)
+        cr_assert_eq(mkdir(fx_path(folders[i]), 0777), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct buffer b = index_of(8, 2, (const uint32_t[]){1}, 1, (const uint64_t[]){0, 1}, 2);
+        ix_put_buffer(i ? "in/val/x.idx" : "in/train/x.idx", &b);
+        put_le(i ? "in/val/x.bin" : "in/train/x.bin", &tokens[i], 1, 2, 0);
+    }
+    apl_store *s = IX_STORE("in");
+    cr_assert_eq(apl_store_split(s, 1)->count, 1);
+    check_tokens(s, APL_U16, tokens, (const uint32_t[]){1, 1}, 2);
+    check_tokens(IX_STORE("in/train/x.idx", "in/val/x.idx"), APL_U16, tokens, (const uint32_t[]){1, 1}, 2);
 }
 
 static void refuse_index(size_t at, uint8_t byte, apl_status status, const char *words)

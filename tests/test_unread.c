@@ -165,6 +165,11 @@ Test(unread, errors_name_the_way_on)
     IX_REFUSED(APL_E_SOURCE, "in: has no images (files called", "in");
     ix_put_gzip("in/x/t.csv.gz", "x\n1\n", 4);
     IX_REFUSED(APL_E_SOURCE, "but a table, x/t.csv.gz: --format list", "in");
+    OK(remove(fx_path("in/x/t.csv.gz")));
+    put_words("in/x/0.parquet", "PAR1");
+    IX_REFUSED(APL_E_SOURCE, "but x/0.parquet, which python -m apldata ingest reads", "in");
+    IX_REFUSED(APL_E_SOURCE, "a Parquet file (python -m apldata ingest and convert() read it)",
+               "in/x/0.parquet");
     put_array("in/x.npy");
     put_words("in/a.tfrecord", "");
     IX_REFUSED(APL_E_SOURCE, "is of the format", "in");

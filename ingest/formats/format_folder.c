@@ -47,7 +47,8 @@ struct folder_images {
     struct folder_classes classes;    /* their names and numbers */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
     char archive[256];                /* the first of the others that is one, safe to print; "": none */
-    char table[256];                  /* the same of what is read from a directory only if it is asked for */
+    char table[256];                  /* the same of what is read from a directory only if it is asked for, */
+    char python[256];                 /* and of what only Python reads */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
@@ -61,7 +62,13 @@ static bool wants_image(const void *state, const char *name)
     return (image_name(name) || folder_classes_is_file(name)) && !path_is_hidden(name);
 }
 
-/* The first file that would be read if its format were asked for. */
+/* Parquet, Feather and Arrow's own. */
+static bool is_of_python(const char *name)
+{
+    return name_ends(name, ".parquet") || name_ends(name, ".feather") || name_ends(name, ".arrow");
+}
+
+/* The first file that would be read if its format were asked for, or in Python. */
 static void see_table(struct folder_images *f, const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -72,6 +79,8 @@ static void see_table(struct folder_images *f, const char *name)
         bare[length] = 0;
     if (!*f->table && format_list.wants(NULL, bare))
         printable(f->table, sizeof f->table, name, strlen(name));
+    if (!*f->python && is_of_python(bare))
+        printable(f->python, sizeof f->python, name, strlen(name));
 }
 
 static apl_status list_file(void *state, const char *name, bool directory, apl_error *err)
@@ -128,6 +137,12 @@ static apl_status has_no_images(const struct folder_images *f, apl_error *err)
             "%s: has no images in folders by class, but a table, %s: --format list (format=\"list\" in "
             "Python) reads tables in a directory, or give them by name",
             f->host->source, f->table);
+    if (*f->python && !f->host->options->format)
+        return fail(
+            err, APL_E_SOURCE,
+            "%s: has no images in folders by class, but %s, which python -m apldata ingest reads, and "
+            "convert() in Python",
+            f->host->source, f->python);
     return fail(err, APL_E_SOURCE,
                 "%s: has no images (files called .jpg, .jpeg, .png, ...) in folders by class%s",
                 f->host->source,

@@ -45,8 +45,8 @@ const char *seen_kind(const uint8_t *head, size_t size)
     } kinds[] = {
         {"a NumPy array (npy)", "\x93NUMPY", 0, 6},
         {"a zip archive", "PK\3\4", 0, 4},
-        {"a Parquet file", "PAR1", 0, 4},
-        {"an Arrow file", "ARROW1", 0, 6},
+        {"a Parquet file (python -m apldata ingest and convert() read it)", "PAR1", 0, 4},
+        {"an Arrow file (python -m apldata ingest and convert() read it)", "ARROW1", 0, 6},
         {"an HDF5 file", "\x89HDF\r\n\x1a\n", 0, 8},
         {"a PDF", "%PDF-", 0, 5},
         {"an SQLite database", "SQLite format 3", 0, 15},

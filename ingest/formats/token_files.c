@@ -138,15 +138,45 @@ static apl_status describe_tokens(struct token_files *t, struct token_file *f, a
                                                               : describe_stream(t, f, err);
 }
 
-/* The index of a file of tokens, if there is one: is it? */
-static bool find_index(const struct token_files *t, struct token_file *f)
+/* Are two files in one folder? */
+static bool lie_together(const char *path, const char *other)
+{
+    const char *slash = strrchr(path, '/'), *other_slash = strrchr(other, '/');
+    size_t size = slash ? (size_t)(slash - path) + 1 : 0;
+    return size == (other_slash ? (size_t)(other_slash - other) + 1 : 0) && memcmp(path, other, size) == 0;
+}
+
+static bool are_pair(const struct token_files *t, size_t index, size_t data)
+{
+    const struct format_file *files = t->host->files;
+    return is_index(t, index) && token_files_pair(files[index].name, files[data].name);
+}
+
+/* Has the index its data in its own folder? */
+static bool has_data_beside(const struct token_files *t, size_t index)
 {
     for (size_t i = 0; i < t->host->file_count; i++)
-        if (is_index(t, i) && token_files_pair(t->host->files[i].name, t->host->files[f->file].name)) {
+        if (are_pair(t, index, i) && lie_together(t->host->files[index].path, t->host->files[i].path))
+            return true;
+    return false;
+}
+
+/* The index of a file of tokens, in its folder, or in another where that has no data for it: a folder may be spelled in two ways. */
+static bool find_index_in(const struct token_files *t, struct token_file *f, bool own_folder)
+{
+    const struct format_file *files = t->host->files;
+    for (size_t i = 0; i < t->host->file_count; i++)
+        if (are_pair(t, i, f->file) &&
+            (own_folder ? lie_together(files[i].path, files[f->file].path) : !has_data_beside(t, i))) {
             f->index = i;
             return true;
         }
     return false;
+}
+
+static bool find_index(const struct token_files *t, struct token_file *f)
+{
+    return find_index_in(t, f, true) || find_index_in(t, f, false);
 }
 
 static apl_status check_index_used(const struct token_files *t, size_t index, apl_error *err)
