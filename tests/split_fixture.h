@@ -111,9 +111,11 @@ static inline apl_store *plain_store(uint32_t train, uint32_t test)
     return store;
 }
 
+/* They may overlap: most tests divide one parent in several ways. */
 static inline apl_split_options split_options(const char *name, double ratio, const char *parent)
 {
     apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    o.overlap = 1;
     o.name = name;
     o.ratio = ratio;
     o.parent = parent;

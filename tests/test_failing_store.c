@@ -104,7 +104,7 @@ Test(failing_store, file_systems)
 static apl_status use_splits(apl_store *s, apl_error *err)
 {
     apl_split_options o = APL_SPLIT_OPTIONS_INIT;
-    o.name = "val", o.ratio = 0.3, o.replace = 1, o.threads = 1;
+    o.name = "val", o.ratio = 0.3, o.replace = 1, o.threads = 1, o.overlap = 1;
     apl_split_list *list = NULL;
     uint64_t ids[64], count = COUNT(ids), counts[3];
     apl_status status = apl_split_make(s, &o, err);

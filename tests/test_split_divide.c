@@ -222,15 +222,15 @@ Test(split_divide, nested)
         in_rest += rest[i];
     }
     cr_assert(in_dev * 3.0 > in_rest * 0.85 && in_dev * 3.0 < in_rest * 1.15, "%u, %u", in_dev, in_rest);
-    /* once replaced, a parent no longer fits; but a file needs no other: its parent can go */
+    /* once replaced, a parent no longer fits, nor a parent's parent; but a file needs no other: its parent can go */
     OK(apl_split_verify(store, "dev", 2, &err));
     apl_split_options o = split_options("val", 0.3, NULL);
     o.replace = 1;
     OK(apl_split_make(store, &o, &err));
-    FAILS(APL_E_MISMATCH, "dev.split: its parent has been replaced since",
+    FAILS(APL_E_MISMATCH, "dev.split: split val, which it comes from, has been replaced since",
           apl_split_verify(store, "dev", 2, &err));
-    FAILS(APL_E_MISMATCH, "half.split: its parent", apl_split_verify(store, "half", 2, &err));
-    OK(apl_split_verify(store, "tiny", 2, &err)); /* which has dev, and not val, for a parent's parent */
+    FAILS(APL_E_MISMATCH, "half.split: split val", apl_split_verify(store, "half", 2, &err));
+    FAILS(APL_E_MISMATCH, "tiny.split: split val", apl_split_verify(store, "tiny", 2, &err));
     shell("rm -f '%s/val.split'", db);
     uint8_t *again = records_of(store, "train-val-dev", TRAIN);
     cr_assert_eq(memcmp(rest, again, TRAIN), 0);

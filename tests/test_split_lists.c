@@ -22,6 +22,7 @@ static apl_status divide(apl_store *s, const char *name, int replace)
     o.ratio = 0.3;
     o.replace = replace;
     o.threads = APL_NO_THREADS;
+    o.overlap = 1;
     return apl_split_make(s, &o, &fx_err);
 }
 

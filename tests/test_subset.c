@@ -12,6 +12,7 @@ static void make_split(const char *name, double ratio, const char *parent)
     o.name = name;
     o.ratio = ratio;
     o.parent = parent;
+    o.overlap = 1;
     cr_assert_eq(apl_split_make(fx.store, &o, &err), APL_OK, "%s", err.message);
 }
 

@@ -29,6 +29,19 @@ static int take_shuffle(void *user, const char *seed)
     return 0;
 }
 
+/* Two of one parent would be refused once the store is made, as they share records: see apl/split.h. */
+static int check_split(const struct split_spec *before, const struct split_spec *spec)
+{
+    const char *parent = spec->parent ? spec->parent : "train";
+    if (strcmp(before->name, spec->name) == 0)
+        return misuse("--split makes '%s' twice", shown(spec->name));
+    if (strcmp(before->parent ? before->parent : "train", parent) == 0)
+        return misuse("--split: '%s' and '%s' would share records: let '%s' divide what '%s' leaves, %s=%.9g@%s-%s",
+                      shown(before->name), shown(spec->name), shown(spec->name), shown(before->name),
+                      shown(spec->name), spec->ratio, shown(parent), shown(before->name));
+    return 0;
+}
+
 static int take_split(void *user, const char *text)
 {
     struct job *job = user;
@@ -37,8 +50,7 @@ static int take_split(void *user, const char *text)
     struct split_spec *spec = &job->splits[job->split_count++];
     int status = split_parse(text, spec);
     for (size_t i = 0; !status && i + 1 < job->split_count; i++)
-        if (strcmp(job->splits[i].name, spec->name) == 0)
-            status = misuse("--split makes '%s' twice", shown(spec->name));
+        status = check_split(&job->splits[i], spec);
     return status;
 }
 

@@ -41,14 +41,27 @@ static int tell(const struct job *job, apl_store *store)
                     : split_tell(job->path, store, s->name);
 }
 
-static int split(const struct job *job)
+/* Notes what the new splits share with others, and which they have made useless. */
+static void warn(const struct job *job, apl_store *store, const apl_split_overlap *shared)
+{
+    if (shared->splits && !job->options.overlap)
+        note("%s", shared->message);
+    if (job->options.replace)
+        split_tell_replaced(store, &job->spec);
+}
+
+static int split(struct job *job)
 {
     apl_store *store;
+    apl_split_overlap shared = {.splits = 0};
     apl_error err;
     if (apl_store_open(job->path, NULL, &store, &err) != APL_OK)
         return fail_with(job, &err);
+    job->options.shared = &shared;
     apl_status made = split_make(store, &job->spec, &job->options, &err);
     int status = made == APL_OK ? tell(job, store) : fail_with(job, &err);
+    if (made == APL_OK && !job->quiet)
+        warn(job, store, &shared);
     apl_store_close(store);
     return status;
 }
@@ -152,6 +165,10 @@ static const struct option_row rows[] = {
     {0, "group", "FIELD", "keep records with the same value of FIELD on one side: patients, videos",
      OPTION_TEXT, offsetof(struct job, options.group), NULL},
     {0, "seed", "N", "another seed, another split (default: 0)", OPTION_CALL, 0, take_seed},
+    {0, "overlap", NULL,
+     "let it share records with a split that divides the same records; without\n"
+     "this, by the same seed it is refused, and by another there is a note",
+     OPTION_SWITCH, offsetof(struct job, options.overlap), NULL},
     FORCE_ROW("a split that exists", OPTION_SWITCH, struct job, options.replace),
     THREADS_ROW("divide", struct job, options.threads),
     JSON_ROW(struct job, json),
@@ -166,6 +183,7 @@ static const struct command_line line = {
             "Divide the records of PARENT in two: NAME has about RATIO of them, PARENT-NAME the rest;\n"
             "or into many parts: NAME-0, NAME-1, ..., with the rests PARENT-NAME-0, PARENT-NAME-1, ...\n"
             "PARENT is a split of the source (default: train), one made before, or a rest.\n"
+            "To hold out two parts: test=0.1, then val=0.1@train-test; train on train-test-val.\n"
             "The store is not changed: a split is kept in the file DB/NAME.split.\n"
             "To see whether splits leak into each other, run 'apldata check DB' (formerly 'apldata split\n"
             "--check DB').\n"

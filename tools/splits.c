@@ -252,7 +252,35 @@ apl_status split_list(apl_store *store, apl_split_list **list, apl_error *err)
 
 bool split_is_stale(const apl_split_file *file)
 {
-    return file->status == APL_E_MISMATCH && !file->list;
+    return file->status == APL_E_MISMATCH && !file->list && !file->replaced;
+}
+
+/* Is it the split of that name, or one of its parts? */
+static bool is_made(const struct split_spec *spec, const char *name)
+{
+    char text[300];
+    for (unsigned i = 0; i < spec->parts; i++)
+        if (strcmp(name, part_name(text, sizeof text, spec->name, i)) == 0)
+            return true;
+    return !spec->parts && strcmp(name, spec->name) == 0;
+}
+
+void split_tell_replaced(apl_store *store, const struct split_spec *spec)
+{
+    apl_split_list *list;
+    const apl_split_file *f;
+    if (apl_split_list_open(store, &list, NULL) != APL_OK)
+        return;
+    unsigned found = 0;
+    const char *first = NULL;
+    for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
+        if (f->replaced && is_made(spec, f->replaced) && found++ == 0)
+            first = f->message;
+    if (found == 1)
+        note("%s", first);
+    else if (found)
+        note("%s (%u more like it)", first, found - 1);
+    apl_split_list_close(list);
 }
 
 /* ----------------------------------------------------------------------------------------------- names */

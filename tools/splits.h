@@ -28,6 +28,9 @@ apl_status split_make(apl_store *store, const struct split_spec *spec, const apl
 /* Like split_parse(), for a division into parts: NAME or NAME@PARENT. */
 int split_parse_parts(const char *text, struct split_spec *spec);
 
+/* Notes which splits can no longer be used, as they come from what the new ones have replaced. */
+void split_tell_replaced(apl_store *store, const struct split_spec *spec);
+
 /* "DB: val has 5,013 records, train-val 44,987" */
 int split_tell(const char *db, apl_store *store, const char *name);
 

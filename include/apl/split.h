@@ -41,6 +41,18 @@ extern "C" {
  * records. With `stratify` too, a group counts towards its most frequent class (of several, the lowest), and a class
  * falls short by less than one group.
  *
+ * To hold out several parts, let each divide what the last one leaves: "test" of "train", then "val" of "train-test",
+ * and train on "train-test-val". Two splits of the same parent overlap: the hashes of one seed put the smaller into the
+ * larger, as a rule, and those of two seeds put some of the records into both. So a split is refused (APL_E_INVALID) if it
+ * would share records with one that divides the same records, or some of them, by the same seed. The message names that
+ * split and the parent to divide instead. `overlap` allows it, as for parts of growing size. With different seeds, as for
+ * repeated random subsampling, the split is made, and `shared` tells what it has in common with others. What comes from a
+ * split does not overlap it; nor do two divisions into many parts count, which both have all records of the parent.
+ *
+ * A split that comes from another belongs to the records that this had. Once the other has been replaced and has other
+ * records, the store refuses what comes from it (APL_E_MISMATCH), which could otherwise share records with what it was
+ * kept apart from; make it again. If the other's file has been removed, what comes from it can still be used.
+ *
  * A split file belongs to the content of one store: if the data has been replaced by other data, the store refuses
  * the file (APL_E_MISMATCH). It can be removed like any file, even while in use.
  *
@@ -58,6 +70,13 @@ typedef enum apl_split_by {
     APL_BY_GROUP = 3    /* its value of the field `group`; reported in apl_split_file, not valid in options */
 } apl_split_by;
 
+/* What a new split has in common with others that divide the same records. */
+typedef struct apl_split_overlap {
+    uint64_t records;  /* that it shares with `other`; 0: nothing is shared */
+    unsigned splits;   /* how many others share some */
+    char message[488]; /* all this in one line, with what to do; "" if nothing is shared */
+} apl_split_overlap;
+
 typedef struct apl_split_options {
     size_t size;          /* sizeof(apl_split_options); members that an older version lacks are taken as 0 */
     const char *name;     /* 1 ... 200 bytes, usable as a file name: no '/', no leading '.' */
@@ -69,15 +88,18 @@ typedef struct apl_split_options {
     int replace;          /* 1: replace an existing split file */
     const char *group;    /* a field whose equal values stay together; `by` must then be 0. NULL: none */
     apl_split_by by;
+    apl_split_overlap *shared; /* if a split is made although it overlaps others: what they share. NULL: not wanted */
+    int overlap;               /* 1: it may overlap others with the same seed too */
 } apl_split_options;
-#define APL_SPLIT_OPTIONS_INIT                                                        \
-    {                                                                                 \
-        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0, NULL, APL_BY_CONTENT \
+#define APL_SPLIT_OPTIONS_INIT                                                                 \
+    {                                                                                          \
+        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0, NULL, APL_BY_CONTENT, NULL, 0 \
     }
 
 /*
  * Makes a split and writes its file atomically. Takes the same lock as writers. Either side may turn out empty;
- * readers refuse an empty one (APL_E_INVALID). Likely errors: APL_E_INVALID (the name is taken or not a valid name),
+ * readers refuse an empty one (APL_E_INVALID). Likely errors: APL_E_INVALID (the name is taken or not a valid name, or
+ * the split overlaps another),
  * APL_E_NOTFOUND (parent or field), APL_E_EXISTS, APL_E_BUSY (a store is being written there), APL_E_MISMATCH
  * (the store has been replaced since it was opened), APL_E_IO, APL_E_CORRUPT (a block).
  */
@@ -132,6 +154,9 @@ typedef struct apl_split_file {
     /* For APL_E_MISMATCH in a set: the file of the list that the split belongs to, such as set-DIGEST.apl, if that is
      * there: then the file is in use. Otherwise NULL. */
     const char *list;
+    /* For APL_E_MISMATCH: the split that this one comes from and that has been replaced with other records since; this one
+     * has to be made again. Otherwise NULL. */
+    const char *replaced;
 } apl_split_file;
 
 typedef struct apl_split_list apl_split_list;

@@ -21,18 +21,18 @@ from ._arguments import (
     is_url,
     names,
     number,
-    optional_text,
     shown_path,
     text,
     threads_of,
     whole,
 )
 from ._display import store_html, store_repr
-from ._dividing import divide, how, made
+from ._dividing import divided, divided_in_parts, how, made
 from ._errors import NoRecordError, NotFoundError
 from ._ids import Ids, is_one, numbers
 from ._part import SplitView
 from ._reading import copied, one_by_one
+from ._statistics import class_counts_of, moments_of
 from ._verifying import bad_blocks, corrupt
 from ._where import meets
 from .schema import BadBlock, Member, Schema, SkippedFile, Split, field_of
@@ -180,28 +180,11 @@ class Store(_core.Store):
                 which have red, green and blue, if no more than one in 20 is not indexed; None: the one
                 field that is an image.
         """
-        name = text("field", field) if field else self.picture
-        known = self.schema[name]
-        if known.dtype == "u8" and len(known.shape) == 3 and known.shape[0] > 16:
-            self.schema.image([name])  # refuses it
-        found = self._moments(text("split", split), name)
-        if not found:
-            raise NotFoundError(
-                f"{self.path}: there are no mean and standard deviation of field {name} over split {split}"
-                + (": too few of its files are indexed" if known.media == "image/jpeg" else "")
-            )
-        mean, std = np.array(found).T
-        return mean.copy(), std.copy()
+        return moments_of(self, split, field)
 
     def class_counts(self, split: str, field: str | None = None) -> dict[str, int]:
         """How many records of a split have each class of a target (None: the first that has classes)."""
-        name = optional_text("field", field) or next((f.name for f in self.schema if f.classes), None)
-        if name is None or name not in self.schema.names or not self.schema[name].classes:
-            raise NotFoundError(
-                f"{self.path}: there is no field with classes" + (f" called {field}" if field else "")
-            )
-        counts = self._class_counts(text("split", split), name)
-        return dict(zip(self.schema[name].classes, counts, strict=True))
+        return class_counts_of(self, split, field)
 
     @property
     def picture(self) -> str:
@@ -303,6 +286,7 @@ class Store(_core.Store):
         replace: bool = False,
         group: str | None = None,
         by: str = "content",
+        overlap: bool = False,
     ) -> Split:
         """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it
         becomes the split `name`, and the rest is called ``f"{parent}-{name}"``. Records of which all inputs
@@ -315,13 +299,26 @@ class Store(_core.Store):
         and row of the source, the same in a shuffled store), or "id"; with the last two, equal inputs can be
         on both sides.
 
+        To hold out two parts, let the second divide what the first leaves, and train on ``train-test-val``:
+
+            store.split("test", 0.1)
+            store.split("val", 0.1, parent="train-test")
+
+        A split that would share records with one that divides the same records by the same seed is refused:
+        nearly all of the smaller are in the larger. `overlap` allows that, as for parts of growing size.
+
+        Splits that come from a split that is replaced have to be made again, unless it has the same records.
+
         Raises:
             ExistsError: there is such a split, and `replace` is False.
+            InvalidError: it would share records with another split.
+
+        Warns:
+            UserWarning: it shares records with a split that has another seed; splits have to be made again.
         """
         ratio = number("ratio", ratio, "a number above 0 and below 1")
-        given = how(parent, stratify, seed, replace, group, by)
-        divide(self._split_make, text("name", name), ratio, *given)
-        return self.splits[name]
+        given = how(parent, stratify, seed, replace, group, by, overlap)
+        return divided(self, text("name", name), ratio, given)
 
     def folds(
         self,
@@ -334,17 +331,20 @@ class Store(_core.Store):
         replace: bool = False,
         group: str | None = None,
         by: str = "content",
+        overlap: bool = False,
     ) -> list[Split]:
         """Divides the split `parent` (None: "train") into `k` equal splits, ``f"{name}-0"`` and so on, for
         cross-validation: train on the rest of each. Each record is in exactly one of them, and equal inputs
         are in the same one; with `stratify`, a target, they have equally many records of each class. `group`
-        and `by` are as in `split()`. Writes a file for each, or none.
+        and `by` are as in `split()`, as is `overlap`, which does not concern two divisions into parts. Writes
+        a file for each, or none. With a test set, divide what it leaves: ``parent="train-test"``.
 
         Raises:
             ExistsError: there is such a split, and `replace` is False.
+            InvalidError: they would share records with a split that divides the same records.
         """
-        given = how(parent, stratify, seed, replace, group, by)
-        return self._parts(text("name", name), whole("k", k, 1, U32), 0.0, given)
+        given = how(parent, stratify, seed, replace, group, by, overlap)
+        return divided_in_parts(self, text("name", name), whole("k", k, 1, U32), 0.0, given)
 
     def clients(
         self,
@@ -358,19 +358,15 @@ class Store(_core.Store):
         replace: bool = False,
         group: str | None = None,
         by: str = "content",
+        overlap: bool = False,
     ) -> list[Split]:
         """Divides `parent` into `n` splits like `folds()`, for the clients of federated learning. With
         `dirichlet` above 0, each class is divided into shares drawn from the symmetric Dirichlet distribution
         with that concentration; `stratify` is then the target that holds the classes (None: the only one),
         and splits can be empty."""
         concentration = number("dirichlet", dirichlet, "a number, at least 0", 0)
-        given = how(parent, stratify, seed, replace, group, by)
-        return self._parts(text("name", name), whole("n", n, 1, U32), concentration, given)
-
-    def _parts(self, name: str, parts: int, concentration: float, given: tuple[Any, ...]) -> list[Split]:
-        divide(self._split_parts, name, parts, concentration, *given)
-        splits = self.splits
-        return [splits[f"{name}-{i}"] for i in range(parts)]
+        given = how(parent, stratify, seed, replace, group, by, overlap)
+        return divided_in_parts(self, text("name", name), whole("n", n, 1, U32), concentration, given)
 
     def verify(
         self,

@@ -26,7 +26,7 @@ from apldata._arguments import (
     wrong_type,
     wrong_value,
 )
-from apldata._errors import ExistsError, advising
+from apldata._errors import ExistsError, InvalidError, advising
 from apldata._progress import Bar, Progress
 from apldata._store import Store
 from apldata._units import share, size
@@ -103,7 +103,21 @@ def _split_requests(
         if not 0 < share < 1:
             raise wrong_value(what, _RATIO, ratio)
         requests.append((name, share, optional_text(f"split {name!r}: the parent", parent)))
+    _check_parents(requests)
     return requests
+
+
+def _check_parents(requests: list[tuple[str, float, str | None]]) -> None:
+    """Refuses two splits of one parent, which share records, before the store is made."""
+    first: dict[str, str] = {}
+    for name, ratio, parent in requests:
+        before = first.setdefault(parent or "train", name)
+        if before != name:
+            rest = (ratio, f"{parent or 'train'}-{before}")
+            raise InvalidError(
+                f"split: {before!r} and {name!r} would share records: let {name!r} divide what {before!r} "
+                f"leaves, {name!r}: {rest!r}"
+            )
 
 
 def _progress_function(
@@ -248,7 +262,8 @@ def ingest(
         level: of zstd, for that codec, -128 ... 22; 0: chosen by trial.
         block_records: records in a block, 1 ... 65536; 0: 128, or more of small, fewer of large ones.
         split: splits to make afterwards: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest
-            into ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. Made in this order.
+            into ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. Made in this order; two of
+            one parent would share records and are refused: ``{"test": 0.1, "val": (0.1, "train-test")}``.
         stratify: a field: these splits have exactly that share of each of its classes.
         format: instead of the one detected from the contents: one of ``"cifar"``,
             ``"folder"``, ``"webdataset"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"``

@@ -106,6 +106,7 @@ static PyObject *file_dict(const apl_split_file *f)
                  dict_take(dict, "stratify", text_or_none(f->stratify)) < 0 ||
                  dict_take(dict, "group", text_or_none(f->group)) < 0 ||
                  dict_take(dict, "by", text_or_none(by_name(f->by))) < 0 ||
+                 dict_take(dict, "replaced", text_or_none(f->replaced)) < 0 ||
                  dict_take(dict, "message", text_or_none(f->message)) < 0))
         Py_CLEAR(dict);
     return dict;
@@ -137,14 +138,17 @@ PyObject *store_split_files(PyObject *self, PyObject *unused)
     return list;
 }
 
-/* Divides a split in two; or, where `parts` is not NULL, into that many parts. */
-static PyObject *divide(struct py_store *s, const apl_split_options *options, const unsigned *parts,
+/* Divides a split in two; or, where `parts` is not NULL, into that many parts. What it shares with other splits, in
+ * words, or None. */
+static PyObject *divide(struct py_store *s, apl_split_options *options, const unsigned *parts,
                         double concentration)
 {
     apl_store *store = store_use(s);
+    apl_split_overlap shared = {.splits = 0};
     apl_error err;
     if (!store)
         return NULL;
+    options->shared = &shared;
     apl_status status;
     Py_BEGIN_ALLOW_THREADS
     status = parts ? apl_split_parts(store, options, *parts, concentration, &err)
@@ -153,20 +157,20 @@ static PyObject *divide(struct py_store *s, const apl_split_options *options, co
     store_done(s);
     if (status != APL_OK)
         return core_raise(core_state_of(s), &err);
-    Py_RETURN_NONE;
+    return text_or_none(shared.splits ? shared.message : NULL);
 }
 
 PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"name",    "ratio",   "parent", "stratify", "seed",
-                            "threads", "replace", "group",  "by",       NULL};
+                            "threads", "replace", "group",  "by",       "overlap", NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
     int by = APL_BY_CONTENT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sd|zzO&O&pzi:split", names, &options.name,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sd|zzO&O&pzip:split", names, &options.name,
                                      &options.ratio, &options.parent, &options.stratify, u64_from,
                                      &options.seed, unsigned_from, &options.threads, &options.replace,
-                                     &options.group, &by))
+                                     &options.group, &by, &options.overlap))
         return NULL;
     options.by = (apl_split_by)by;
     return divide(s, &options, NULL, 0);
@@ -175,16 +179,16 @@ PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
 PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"name",    "parts",   "concentration", "parent", "stratify", "seed",
-                            "threads", "replace", "group",         "by",     NULL};
+                            "threads", "replace", "group",         "by",     "overlap", NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
     unsigned parts;
     double concentration = 0;
     int by = APL_BY_CONTENT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO&|dzzO&O&pzi:split_parts", names, &options.name,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO&|dzzO&O&pzip:split_parts", names, &options.name,
                                      unsigned_from, &parts, &concentration, &options.parent,
                                      &options.stratify, u64_from, &options.seed, unsigned_from,
-                                     &options.threads, &options.replace, &options.group, &by))
+                                     &options.threads, &options.replace, &options.group, &by, &options.overlap))
         return NULL;
     options.by = (apl_split_by)by;
     return divide(s, &options, &parts, concentration);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import warnings
@@ -103,6 +104,13 @@ def store_path(drawn: dict[str, dict[str, np.ndarray]], tmp_path_factory: pytest
 def store(store_path: str) -> apldata.Store:
     """The small store, opened."""
     return apldata.Store(store_path)
+
+
+@pytest.fixture
+def own(store_path: str, tmp_path: Path) -> apldata.Store:
+    """A copy of the drawn store, beside which files can be made."""
+    shutil.copytree(store_path, tmp_path / "own")
+    return apldata.Store(tmp_path / "own")
 
 
 @pytest.fixture(scope="session")

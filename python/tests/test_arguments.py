@@ -146,9 +146,9 @@ def test_what_is_there_already(store_path: str, tmp_path: Path) -> None:
         writer.extend(x=range(100))
     store = Store(tmp_path / "s")
     store.split("val", 0.1)
-    store.folds("cv", 2)
+    store.folds("cv", 2, parent="train-val")
     refused(FileExistsError, "exists already; replace=True", store.split, "val", 0.1)
-    refused(FileExistsError, "exists already; replace=True", store.folds, "cv", 2)
+    refused(FileExistsError, "exists already; replace=True", store.folds, "cv", 2, "train-val")
     refused(FileExistsError, "exists already; replace=True", Writer, tmp_path / "s", {"x": "u8"})
     assert repr(store.splits["cv-1"]).startswith("Split('cv-1', records=") and "None" not in repr(
         store.splits

@@ -120,6 +120,14 @@ def test_bad_ratio_is_refused_before_anything_is_done(ratio: float, small: Path,
     assert not (tmp_path / "db").exists()
 
 
+def test_two_splits_of_one_parent_are_refused_before_anything_is_done(small: Path, tmp_path: Path) -> None:
+    wrong = r"'test' and 'val' would share records: .* 'val': \(0.2, 'train-test'\)"
+    for first in (0.1, (0.1, "train")):
+        with pytest.raises(apldata.InvalidError, match=wrong):
+            apldata.ingest(small, tmp_path / "db", partial=True, split={"test": first, "val": 0.2})
+    assert not (tmp_path / "db").exists()
+
+
 def test_existing_store(small: Path, tmp_path: Path) -> None:
     quietly(small, tmp_path / "db", partial=True)
     before = (tmp_path / "db/data.mdb").read_bytes()

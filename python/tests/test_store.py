@@ -27,13 +27,6 @@ def whole(drawn: dict[str, dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([drawn["train"][name], drawn["test"][name]]) for name in ("image", "label")}
 
 
-@pytest.fixture
-def own(store_path: str, tmp_path: Path) -> Store:
-    """A copy of the drawn store, beside which files can be made."""
-    shutil.copytree(store_path, tmp_path / "own")
-    return Store(tmp_path / "own")
-
-
 IDS: list[Any] = [
     [3, 1, 4, 1, 5],
     [-1, 0, -ALL, ALL - 1],
@@ -354,9 +347,9 @@ def test_splits_by_groups(tmp_path: Path) -> None:
         made = store.split("val", 0.3, group="patient")
         assert (made.group, made.by) == ("patient", "group")
         assert 8 < len(set(patient[store.split_ids("val")])) < 29
-        store.split("dev", 0.3, group="who", stratify="sick")
-        folds = store.folds("cv", 3, group="patient")
-        folds += store.clients("c", 3, group="who", dirichlet=1.0, stratify="sick")
+        store.split("dev", 0.3, group="who", stratify="sick", overlap=True)
+        folds = store.folds("cv", 3, group="patient", overlap=True)
+        folds += store.clients("c", 3, group="who", dirichlet=1.0, stratify="sick", overlap=True)
         for split in [store.splits["val"], store.splits["dev"], *folds]:
             part, rest = store.split_ids(split.name), store.split_ids(str(split.rest))
             assert len(part) + len(rest) == 2000 and not set(patient[part]) & set(patient[rest])
@@ -367,7 +360,7 @@ def test_splits_by_groups(tmp_path: Path) -> None:
 
 
 def test_what_splits_hash(own: Store) -> None:
-    made = [own.split(by, 0.5, by=by) for by in ("content", "key", "id")]
+    made = [own.split(by, 0.5, by=by, overlap=True) for by in ("content", "key", "id")]
     assert [(split.by, split.group) for split in made] == [(by, None) for by in ("content", "key", "id")]
     ids = [own.split_ids(split.name) for split in made]
     assert all(400 < len(i) < 600 for i in ids)

@@ -65,3 +65,50 @@ def test_masks_of_a_loader(store: Store, drawn: dict) -> None:
         apldata.Loader(store, "test", ids=np.zeros(300, bool))
     with pytest.raises(apldata.InvalidError, match="with mix, give ids"):
         apldata.Loader(store, "test", ids=label == 3, mix=[(store, "train")])
+
+
+def test_splits_that_share_records(own: Store) -> None:
+    """Those of one seed are refused, those of others made with a warning."""
+    test = own.split("held", 0.1)
+    for make in (
+        lambda: own.split("val", 0.1),
+        lambda: own.split("val", 0.2, stratify="label"),
+        lambda: own.folds("val", 3),
+        lambda: own.clients("val", 3, dirichlet=0.5, stratify="label"),
+    ):
+        with pytest.raises(apldata.InvalidError, match=r"the parent train-held avoids it, overlap allows it"):
+            make()
+    assert set(own.splits) == {"train", "test", "held", "train-held"}
+    own.split("val", 0.1, parent="train-held")
+    own.folds("cv", 3, parent="train-held-val")
+    assert not np.isin(own.split_ids("val"), own.split_ids("held")).any()
+    ids = np.concatenate([own.split_ids(f"cv-{k}") for k in range(3)])
+    assert np.array_equal(np.sort(ids), own.split_ids("train-held-val"))
+    again = own.split("half", 0.5, overlap=True)
+    assert np.isin(own.split_ids("held"), own.split_ids("half")).all() and again.records > test.records
+    with pytest.warns(UserWarning, match=r"splits rep and \S+ share \d+ records, and") as told:
+        own.split("rep", 0.3, seed=1)
+    assert len(told) == 1 and told[0].filename == __file__
+    own.split("more", 0.3, seed=2, overlap=True)
+
+
+def test_splits_of_what_has_been_replaced(own: Store) -> None:
+    """They are refused until they have been made again; a script that runs again finds all as before."""
+    for _ in range(2):
+        own.split("held", 0.2, replace=True)
+        own.split("val", 0.2, parent="train-held", replace=True)
+    before = own.split_ids("train-held-val")
+    with pytest.warns(UserWarning, match=r"val.split: split held, which it comes from") as told:
+        own.split("held", 0.3, seed=5, replace=True)
+    assert len(told) == 1 and told[0].filename == __file__
+    assert set(own.splits) == {"train", "test", "held", "train-held"}
+    for name in ("val", "train-held-val"):
+        with pytest.raises(apldata.MismatchError, match="make it again"):
+            own.split_ids(name)
+        with pytest.raises(apldata.MismatchError, match="make it again"):
+            apldata.Loader(own, name)
+    own.split("val", 0.2, parent="train-held", replace=True)
+    assert not np.array_equal(own.split_ids("train-held-val"), before)
+    own.folds("cv", 2, parent="train-held-val")
+    with pytest.warns(UserWarning, match=r"cv-0.split: split held, which .* \(2 more like it\)"):
+        own.split("held", 0.2, replace=True)

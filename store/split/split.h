@@ -17,7 +17,8 @@ struct selection {
     struct bitset bits;    /* which they are: id `first` is record 0; no table: all of them */
 };
 
-/* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND without one. */
+/* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND without one; APL_E_MISMATCH if a split
+ * that it comes from has been replaced since. */
 apl_status selection_open(const apl_store *store, const char *name, struct selection *selection,
                           apl_error *err);
 void selection_close(struct selection *selection);
@@ -28,10 +29,25 @@ static inline bool selection_has(const struct selection *s, uint64_t id)
     return !s->bits.words || bitset_test(&s->bits, id - s->first);
 }
 
+/* APL_E_NOTFOUND: there is no split of that name; the message lists those of the source. */
+apl_status split_not_found(const apl_store *store, const char *name, apl_error *err);
+
 /* Finds the file whose rest has that name; APL_E_NOTFOUND without one. `but` is not looked at (NULL: all
  * are). */
 apl_status split_find_rest(const apl_store *store, const char *name, const char *but, struct split_file *file,
                            apl_error *err);
+
+/* Goes from a file to that which has its parent as a side, and on from there, as long as `visit` returns true. `same`: the
+ * records that are divided are still those of that side; if not, it ends there. Parents whose files have been removed
+ * end it too, without an error. */
+typedef bool split_visit(void *context, const struct split_file *file, bool same);
+apl_status split_climb(const apl_store *store, const struct split_file *file, split_visit *visit,
+                       void *context, apl_error *err);
+
+/* APL_E_MISMATCH if a split that the file comes from has been replaced with other records: *replaced is then its name,
+ * which the caller frees (NULL: not wanted). */
+apl_status split_check_parents(const apl_store *store, const struct split_file *file, char **replaced,
+                               apl_error *err);
 
 /* Files of one division, which differ in nothing but their parts: these have consecutive numbers. */
 struct split_set {
@@ -46,6 +62,11 @@ static inline void split_set_add(const struct split_set *set, uint32_t number, u
     if (i < set->count)
         bitset_set(&set->files[i].tables[SPLIT_PART], record);
 }
+
+/* What the files, whose tables are filled, share with other files of splits that divide records of the same parent; and
+ * whether with one of the same seed. */
+apl_status split_find_overlap(apl_store *store, const struct split_set *set, apl_split_overlap *shared,
+                              bool *same_seed, apl_error *err);
 
 /* Divides the records of `parent` by the rule that the files state, into their tables of parts, which must be
  * empty. */

@@ -11,7 +11,7 @@
 
 struct listed {
     apl_split_file file;
-    char *name, *rest, *parent, *source, *stratify, *group, list[SET_KEPT_BYTES];
+    char *name, *rest, *parent, *source, *stratify, *group, *replaced, list[SET_KEPT_BYTES];
     apl_error error;
 };
 
@@ -27,13 +27,24 @@ static char *take_text(char **text)
     return taken;
 }
 
+/* Reads a file that can be used; the status is of the call, that of the file is in l->file. */
+static apl_status read_listed(const apl_store *store, struct listed *l, struct split_file *f, apl_error *err)
+{
+    l->file.status = split_file_read(store, l->name, f, &l->error);
+    if (l->file.status == APL_OK)
+        l->file.status = split_check_parents(store, f, &l->replaced, &l->error);
+    l->file.replaced = l->replaced;
+    return l->file.status == APL_E_NOMEM ? fail_nomem(err) : APL_OK;
+}
+
 /* Tells what the file is; or, if it cannot be used, why. */
 static apl_status fill_listed(const apl_store *store, struct listed *l, apl_error *err)
 {
-    struct split_file f;
-    l->file.status = split_file_read(store, l->name, &f, &l->error);
-    if (l->file.status == APL_E_NOMEM)
-        return fail_nomem(err);
+    struct split_file f = {0};
+    apl_status status = read_listed(store, l, &f, err);
+    if (l->file.status != APL_OK)
+        split_file_free(&f);
+    TRY(status);
     if (l->file.status == APL_E_MISMATCH && split_list_of(store, l->name, l->list))
         l->file.list = l->list;
     if (l->file.status != APL_OK)
@@ -214,6 +225,7 @@ void apl_split_list_close(apl_split_list *list)
         free(l->source);
         free(l->stratify);
         free(l->group);
+        free(l->replaced);
     }
     if (list)
         free(list->files);

@@ -190,7 +190,22 @@ static apl_status leave_rest(const struct selection *parent, struct split_file *
     return APL_OK;
 }
 
-static apl_status make_set(const apl_store *store, const struct plan *p, const struct selection *parent,
+/* Records in two splits that are to be apart are a leak: by the same seed the smaller is in the larger, which nobody
+ * expects; by different ones some are, which who repeats a division knows. */
+static apl_status check_overlap(apl_store *store, const struct plan *p, const struct split_set *set,
+                                apl_error *err)
+{
+    apl_split_overlap shared;
+    bool same_seed;
+    TRY(split_find_overlap(store, set, &shared, &same_seed, err));
+    if (p->options->shared)
+        *p->options->shared = shared;
+    return same_seed && !p->options->overlap
+               ? fail(err, APL_E_INVALID, "%s, overlap allows it", shared.message)
+               : APL_OK;
+}
+
+static apl_status make_set(apl_store *store, const struct plan *p, const struct selection *parent,
                            const struct split_set *set, apl_error *err)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -200,6 +215,7 @@ static apl_status make_set(const apl_store *store, const struct plan *p, const s
     TRY(split_divide(store, parent, p->options->threads, set, err));
     for (size_t i = 0; i < set->count; i++)
         TRY(leave_rest(parent, &set->files[i], err));
+    TRY(check_overlap(store, p, set, err));
     return split_files_write(store, set->files, set->count, p->options->replace, err);
 }
 
@@ -209,7 +225,7 @@ static const char *default_parent(const apl_store *store)
                                                                                    : "train";
 }
 
-static apl_status make_files(const apl_store *store, struct plan *p, apl_error *err)
+static apl_status make_files(apl_store *store, struct plan *p, apl_error *err)
 {
     p->parent = p->options->parent ? p->options->parent : default_parent(store);
     struct selection parent;

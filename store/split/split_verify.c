@@ -14,25 +14,6 @@ static apl_status both_sides(const apl_store *store, const struct split_file *fi
     return APL_OK;
 }
 
-/* Does the parent, if it is still there, hold what it held? */
-static apl_status check_parent(const apl_store *store, const struct split_file *file,
-                               const struct selection *sides, apl_error *err)
-{
-    struct selection parent;
-    apl_status status = selection_open(store, file->parent, &parent, err);
-    if (status != APL_OK)
-        return status == APL_E_NOTFOUND ? APL_OK : status;
-    bool same = parent.first == sides->first && parent.records == sides->records;
-    for (uint64_t i = 0; same && i < sides->count; i++)
-        same = bitset_test(&sides->bits, i) == selection_has(&parent, sides->first + i);
-    selection_close(&parent);
-    char shown[4 * SPLIT_FILE_BYTES];
-    split_file_shown(file, shown);
-    return same ? APL_OK
-                : fail(err, APL_E_MISMATCH, "%s/%s: its parent has been replaced since",
-                       store->directory_name, shown);
-}
-
 static apl_status compare(const apl_store *store, const struct split_file *is, const struct split_file *due,
                           apl_error *err)
 {
@@ -71,7 +52,7 @@ apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads
     GUARD(both_sides(store, &is, &parent, err));
     GUARD(split_divide(store, &parent, threads, &(struct split_set){&due, 1}, err));
     GUARD(compare(store, &is, &due, err));
-    GUARD(check_parent(store, &is, &parent, err));
+    GUARD(split_check_parents(store, &is, NULL, err));
 out:
     due.stratify = due.group = NULL;
     split_file_free(&due);

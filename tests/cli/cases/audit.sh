@@ -24,7 +24,7 @@ apldata split -q db cv@test --folds 3 --stratify label
 apldata split -q db client@train-val-dev --clients 3 --dirichlet 0.5
 apldata audit db --splits | grep -e '^split c'
 # what is hashed
-apldata split -q db places=0.4@test --by key
-apldata split -q db both=0.4@test --by id --stratify label
-apldata split -q db groups=0.4@test --group label
+apldata split -q db places=0.4@test --by key --overlap
+apldata split -q db both=0.4@test --by id --stratify label --overlap
+apldata split -q db groups=0.4@test --group label --overlap
 apldata audit db --splits | grep -A1 -E '^split (both|groups|places)'

@@ -4,7 +4,7 @@ need jq
 timeless() { sed -E '1s/, [0-9.]+ (s|ms)$/, TIME/'; }
 cp -r "$SHARED/store" db
 apldata split -q db val=0.2
-apldata split -q db cv --folds 2 --stratify label
+apldata split -q db cv@train-val --folds 2 --stratify label
 apldata split -q db shapes=0.4@test --group label
 apldata check db | timeless
 echo "= ${PIPESTATUS[0]}"

@@ -44,7 +44,7 @@ run apldata extract own none --split nonsense
 run apldata extract own none --field nonsense
 run apldata extract own none --where nonsense
 run apldata extract own val
-apldata split -q own client --clients 40 --dirichlet 0.01
+apldata split -q own client@train-val --clients 40 --dirichlet 0.01
 run apldata extract own none --split client-0
 run apldata extract own none --split client-0 --where label=cross
 run apldata extract own none --split client-0 --split client-1

@@ -35,4 +35,6 @@ run aplingest a db --split val
 run aplingest a db --split val=2
 run aplingest a db --split a/b=0.1
 run aplingest a db --split val=0.1 --split val=0.2@test
+run aplingest a db --split val=0.1 --split test=0.2
+run aplingest a db --split a=0.1@x --split b=0.25@y --split c=0.125@x
 run aplingest a db --stratify label

@@ -21,7 +21,7 @@ run apldata split set val=0.2 2>&1 | digests
 run apldata split -q set val=0.2 --force
 run apldata split "$old" val=0.1
 echo "splits of another list are not wrong"
-run apldata split -q "$old" only=0.3
+run apldata split -q "$old" only=0.3@train-val
 apldata check set --near none | grep another | digests
 run apldata check -q set --near none
 apldata check set --near none --json | jq -c '[.ok, .unusable_split_files, .splits_of_other_lists]'
@@ -30,7 +30,7 @@ echo "the old list goes"
 rm "$old"
 apldata verify --no-progress set | grep -v written | digests
 apldata verify --json set 2>/dev/null | jq -c '.named_splits[]' | digests
-run apldata split set only=0.3
+run apldata split set only=0.3@train-val
 apldata bench set --split only --epochs 1 >/dev/null
 apldata verify --no-progress set | grep -v written | digests
 run apldata verify -q set

@@ -2,7 +2,7 @@
 need jq
 aplingest -q --partial "$SHARED/b.tar" db
 apldata split -q db val=0.5
-apldata split -q db dev=0.2
+apldata split -q db dev=0.2@train-val
 run aplingest -q --partial --force "$SHARED/p.tar" db # the same content: nothing to tell
 run apldata verify -q db
 run apldata verify db | tail -n 2 | head -n 1

@@ -6,11 +6,22 @@ run apldata split db val=0.2
 run apldata split db dev=0.5@train-val --stratify label --seed 7
 run apldata split db tiny=0.25@test --json
 run apldata split db val=0.2
-run apldata split db val=0.25 --force -q
+run apldata split db val=0.25 --force
+run apldata info db | grep 'split dev'
+run apldata verify db
+apldata verify --json db | jq -cS '[.ok, .named_splits]'
+run apldata stream db --split train-val-dev --fields label
+run apldata split db dev=0.5@train-val --stratify label --seed 7 --force -q
 run apldata split db train=0.2
 run apldata split db val-dev=0.2@nothing
 run apldata split db x=0.2 --stratify image
 run apldata split nowhere x=0.2 --json
+run apldata split db leak=0.1
+run apldata split db leak=0.1 --json
+run apldata split db cv --folds 2
+run apldata split db leak=0.1 --seed 3
+run apldata split -q db leak=0.2 --seed 3 --overlap --force
+rm db/leak.split
 same "$before" "$(sha256sum <db/data.mdb)"
 ls -A db
 stat -c '%a %n' db/val.split

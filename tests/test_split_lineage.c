@@ -1,0 +1,104 @@
+/* Splits whose parents have been replaced are refused, and so is what comes from them in turn. */
+#include "split_fixture.h"
+
+TestSuite(split_lineage, .init = set_up, .fini = tear_down);
+
+static const char *const names[] = {"dev", "train-val-dev", "half", "val-half", "tiny", "train-val-dev-tiny"};
+#define NAMES (sizeof names / sizeof *names)
+
+/* val of train; dev of what it leaves, half of what it has; tiny of what dev leaves. */
+static apl_store *family(void)
+{
+    apl_store *store = plain_store(2000, 100);
+    make_split(store, "val", 0.2, NULL, NULL);
+    make_split(store, "dev", 0.25, "train-val", NULL);
+    make_split(store, "half", 0.5, "val", "label");
+    make_split(store, "tiny", 0.1, "train-val-dev", NULL);
+    return store;
+}
+
+static void replace_val(apl_store *store, double ratio, uint64_t seed)
+{
+    apl_split_options o = split_options("val", ratio, NULL);
+    o.replace = 1;
+    o.seed = seed;
+    OK(apl_split_make(store, &o, &err));
+}
+
+static void expect_replaced(apl_store *store)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < NAMES; i++)
+        FAILS(APL_E_MISMATCH, "split val, which it comes from, has been replaced since: make it again",
+              apl_split_ids(store, names[i], NULL, &n, &err));
+    apl_split_options o = split_options("x", 0.5, "dev");
+    FAILS(APL_E_MISMATCH, "dev.split: split val", apl_split_make(store, &o, &err));
+}
+
+Test(split_lineage, replaced_with_other_records)
+{
+    apl_store *store = family();
+    uint64_t n = 0;
+    replace_val(store, 0.3, 0);
+    expect_replaced(store);
+    OK(apl_split_ids(store, "val", NULL, &n, &err));
+    replace_val(store, 0.2, 7);
+    expect_replaced(store);
+    /* the same split again is as before */
+    replace_val(store, 0.2, 0);
+    for (unsigned i = 0; i < NAMES; i++)
+        OK(apl_split_ids(store, names[i], NULL, &n, &err));
+    apl_store_close(store);
+}
+
+Test(split_lineage, made_again)
+{
+    apl_store *store = family();
+    uint64_t n = 0;
+    replace_val(store, 0.3, 0);
+    apl_split_options o = split_options("dev", 0.25, "train-val");
+    o.replace = 1;
+    OK(apl_split_make(store, &o, &err));
+    OK(apl_split_ids(store, "dev", NULL, &n, &err));
+    FAILS(APL_E_MISMATCH, "tiny.split: split dev", apl_split_ids(store, "tiny", NULL, &n, &err));
+    FAILS(APL_E_MISMATCH, "half.split: split val", apl_split_ids(store, "half", NULL, &n, &err));
+    apl_store_close(store);
+}
+
+Test(split_lineage, listed)
+{
+    apl_store *store = family();
+    apl_split_list *list;
+    replace_val(store, 0.3, 0);
+    OK(apl_split_list_open(store, &list, &err));
+    for (unsigned i = 0; i < 3; i++) {
+        const apl_split_file *f = apl_split_list_file(list, i);
+        cr_assert(f->status == APL_E_MISMATCH && !strcmp(f->replaced, "val") && !f->rest && !f->list);
+        cr_assert(strstr(f->message, "make it again"), "%s", f->message);
+    }
+    const apl_split_file *val = apl_split_list_file(list, 3);
+    cr_assert(val->status == APL_OK && !val->replaced && !strcmp(val->rest, "train-val"));
+    apl_split_list_close(list);
+    apl_store_close(store);
+}
+
+/* A file tells its records without its parent, which may be removed, or damaged. */
+Test(split_lineage, parents_that_are_gone)
+{
+    apl_store *store = family();
+    uint64_t n = 0;
+    replace_val(store, 0.3, 0);
+    shell("rm '%s/val.split'", db);
+    for (unsigned i = 0; i < NAMES; i++)
+        OK(apl_split_ids(store, names[i], NULL, &n, &err));
+    shell("printf junk >'%s/val.split'", db);
+    for (unsigned i = 0; i < NAMES; i++)
+        OK(apl_split_ids(store, names[i], NULL, &n, &err));
+    OK(apl_split_verify(store, "tiny", 1, &err));
+    shell("rm '%s/val.split'", db);
+    apl_split_options o = split_options("val", 0.5, "test");
+    OK(apl_split_make(store, &o, &err)); /* val has other records again, of another split; no train-val exists */
+    FAILS(APL_E_MISMATCH, "half.split: split val", apl_split_ids(store, "half", NULL, &n, &err));
+    OK(apl_split_ids(store, "dev", NULL, &n, &err));
+    apl_store_close(store);
+}
