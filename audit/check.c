@@ -1,6 +1,7 @@
 /* Checking splits: see check.h. */
 #include "check.h"
 #include "inputs.h"
+#include "siblings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,24 @@ static apl_status list_own(struct checking *c, apl_error *err)
     return status;
 }
 
+/* Those that divide the same records, and so have some in common. */
+static apl_status list_siblings(struct checking *c, apl_error *err)
+{
+    const struct check_options *o = c->options;
+    struct check_report *r = c->report;
+    struct siblings_list found;
+    apl_status status = siblings_find(c->store, r->splits.list, o->names, o->count, &found, err);
+    if (status == APL_OK)
+        status = make_room(r, found.count, err);
+    for (size_t i = 0; status == APL_OK && i < found.count; i++) {
+        const struct siblings *s = &found.list[i];
+        const char *own = s->b->group ? s->b->group : s->a->group;
+        add_pair(r, s->shares, s->b->name, o->group ? o->group : own);
+    }
+    free(found.list);
+    return status;
+}
+
 static apl_status list_pairs(struct checking *c, apl_error *err)
 {
     struct check_report *r = c->report;
@@ -127,7 +146,7 @@ static apl_status list_pairs(struct checking *c, apl_error *err)
         const apl_split_file *f = r->splits.splits[i].file;
         add_pair(r, f->rest, f->name, group ? group : f->group);
     }
-    return status;
+    return status == APL_OK ? list_siblings(c, err) : status;
 }
 
 /* --------------------------------------------------------------------------------------------- balances */
@@ -276,19 +295,6 @@ static apl_status find_grouped(struct checking *c, struct checked_pair *p, const
     return APL_OK;
 }
 
-/* Both are ascending. */
-static uint64_t common(const struct split_ids *a, const struct split_ids *b)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0, k = 0; i < a->count && k < b->count;) {
-        n += a->ids[i] == b->ids[k];
-        uint64_t x = a->ids[i], y = b->ids[k];
-        i += x <= y;
-        k += y <= x;
-    }
-    return n;
-}
-
 static apl_status check_pair(struct checking *c, struct checked_pair *p, apl_error *err)
 {
     struct split_ids other = {NULL, 0}, split = {NULL, 0};
@@ -298,7 +304,7 @@ static apl_status check_pair(struct checking *c, struct checked_pair *p, apl_err
     if (status == APL_OK) {
         p->records = split.count;
         p->other_records = other.count;
-        p->in_both = common(&other, &split);
+        p->in_both = splits_common(&other, &split);
         p->equal = splits_shared(c->report->splits.equal, c->seen, &other, &split);
     }
     if (status == APL_OK && p->group)

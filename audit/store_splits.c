@@ -188,6 +188,18 @@ static apl_status test_split(apl_store *store, struct audited_split *split, stru
     return status == APL_OK ? test_rule(store, split, err) : status;
 }
 
+uint64_t splits_common(const struct split_ids *a, const struct split_ids *b)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0, k = 0; i < a->count && k < b->count;) {
+        n += a->ids[i] == b->ids[k];
+        uint64_t x = a->ids[i], y = b->ids[k];
+        i += x <= y;
+        k += y <= x;
+    }
+    return n;
+}
+
 /* -------------------------------------------------------------------------------------- the source's own */
 
 uint64_t splits_shared(const uint32_t *group, uint32_t *seen, const struct split_ids *a,

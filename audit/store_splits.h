@@ -48,6 +48,9 @@ struct split_ids {
 };
 apl_status splits_ids(apl_store *store, const char *name, struct split_ids *ids, apl_error *err);
 
+/* How many ids two splits have in common. */
+uint64_t splits_common(const struct split_ids *a, const struct split_ids *b);
+
 /* How many records of `b` are of a group that a record of `a` is of. `group` names groups by their lowest ids; `seen`, by id,
  * is all UINT32_MAX before and after. */
 uint64_t splits_shared(const uint32_t *group, uint32_t *seen, const struct split_ids *a,

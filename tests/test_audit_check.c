@@ -52,14 +52,16 @@ Test(audit_check, what_splits_share)
     by.by = APL_BY_ID;
     OK(apl_split_make(store, &by, &err));
     OK(check_splits(store, &o, &report, &err));
-    cr_assert(report.pair_count == 3 && report.image_field == -1 && report.class_field == 1);
+    cr_assert(report.pair_count == 4 && report.image_field == -1 && report.class_field == 1);
     const struct checked_pair *p = pair_of(&report, "train", "test");
     cr_assert(p->in_both == 0 && p->equal == 1 && p->records == 1000 && p->other_records == 6008);
     p = pair_of(&report, "train-val", "val");
     cr_assert(p->in_both == 0 && p->equal == 0 && !p->group && p->grouped == 0);
     p = pair_of(&report, "train-ids", "ids");
     cr_assert(p->in_both == 0 && p->equal > 100);
-    cr_assert_eq(check_failures(&report), 2);
+    p = pair_of(&report, "ids", "val"); /* two of one parent */
+    cr_assert(p->in_both > 100 && p->equal >= p->in_both);
+    cr_assert_eq(check_failures(&report), 4);
     cr_assert_eq(report.balance_count, 4);
     check_repeats(store, &report);
     check_report_free(&report);
@@ -76,7 +78,7 @@ Test(audit_check, what_splits_share)
     o.names = (const char *const[]){"val"};
     o.group = NULL;
     OK(check_splits(store, &o, &report, &err));
-    cr_assert(report.pair_count == 1 && check_failures(&report) == 0);
+    cr_assert(report.pair_count == 2 && check_failures(&report) == 2);
     check_report_free(&report);
     o.names = (const char *const[]){"nothing"};
     FAILS(APL_E_NOTFOUND, "no split nothing", check_splits(store, &o, &report, &err));

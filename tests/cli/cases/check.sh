@@ -33,6 +33,25 @@ run apldata check
 run apldata check db --near 32
 run apldata check db --level 1
 run apldata check db --folds 3
+echo "splits of one parent"
+apldata split -q db dev=0.1 --overlap
+apldata split -q db few=0.02@test-shapes --seed 1
+apldata split -q db less=0.02@test-shapes --seed 2
+check() { apldata check db --near none "$@" | sed -n '/^records of/,$p' | grep -B2 -A9 LEAK; }
+check
+check dev
+run apldata check -q db cv-0
+run apldata check -q db val dev
+rm db/dev.split db/few.split db/less.split
+apldata split -q db inner=0.2@train-val-cv-0
+apldata split -q db of=0.5@val
+run apldata check -q db --near none --leaks
+rm db/val.split
+run apldata check -q db --near none --leaks
+apldata split -q db other=0.3 --seed 4 2>/dev/null
+check | grep -B1 "in other"
+rm db/*.split
+apldata split -q db val=0.2
 flip db/val.split 80
 run apldata check -q db
 run apldata check -q db val
