@@ -48,6 +48,11 @@ static bool is_whole(const apl_field *f)
     return f->ndim == 0 && ((f->dtype >= APL_U8 && f->dtype <= APL_I64) || f->dtype == APL_BOOL);
 }
 
+static bool is_signed_type(apl_dtype type)
+{
+    return type == APL_I8 || type == APL_I16 || type == APL_I32 || type == APL_I64;
+}
+
 static bool parse_whole(const char *text, struct whole *number)
 {
     char *end;
@@ -125,6 +130,28 @@ static const char *make_number(struct condition *c, const char *value, bool one_
                           : "no class, and no number";
 }
 
+/* Can the field hold the number? A class can be none that has no name. */
+static bool fits(const apl_field *field, const struct whole *number)
+{
+    unsigned bits = 8 * (unsigned)field->value_bytes;
+    bool is_signed = is_signed_type(field->dtype);
+    uint64_t most = is_signed ? UINT64_MAX >> (65 - bits) : UINT64_MAX >> (64 - bits);
+    if (field->dtype == APL_BOOL)
+        most = 1;
+    if (field->class_count)
+        most = field->class_count - 1;
+    return number->negative ? is_signed && !field->class_count && ~number->bits <= most : number->bits <= most;
+}
+
+/* What is equal to no value there can be was meant otherwise; among others, it does no harm. */
+static bool none_fits(const struct condition *c)
+{
+    bool any = c->relation > NOT_EQUAL || !is_whole(c->field);
+    for (size_t i = 0; i < c->count; i++)
+        any |= fits(c->field, &c->numbers[i]);
+    return !any;
+}
+
 static apl_status take_values(struct condition *c, char *values, apl_error *err)
 {
     size_t most = 1;
@@ -143,6 +170,9 @@ static apl_status take_values(struct condition *c, char *values, apl_error *err)
     }
     if (c->count > 1 && c->relation > NOT_EQUAL)
         return refuse(err, "one value is to be compared with", c->text);
+    if (none_fits(c))
+        return refuse(err, c->field->class_count ? "no class has that number" : "the field cannot hold that number",
+                      shown(c->values[0]));
     return APL_OK;
 }
 
@@ -170,8 +200,7 @@ static apl_status parse(struct condition *c, const apl_store *store, const char 
 static struct whole value_of(const apl_field *field, const void *value)
 {
     struct whole w = {false, 0};
-    bool is_signed = field->dtype == APL_I8 || field->dtype == APL_I16 || field->dtype == APL_I32 ||
-                     field->dtype == APL_I64;
+    bool is_signed = is_signed_type(field->dtype);
     const uint8_t *bytes = value;
     for (size_t i = field->value_bytes; i-- > 0;) /* as stored: little-endian */
         w.bits = w.bits << 8 | bytes[i];

@@ -251,8 +251,9 @@ class Store(_core.Store):
         """The ids of the records of a split (None: of the store) that meet all conditions, ascending:
         uint64[n]. For a field, a condition is a value, a list of accepted values, or a function of all its
         values that returns bool[n]; text is a class by its name, and a number by its number, also where names
-        are numbers. A value that the field cannot hold, such as text for numbers, is an error; in a list, so
-        are numbers if it can hold none of them.
+        are numbers. A value that the field cannot hold, such as text for numbers or bools for a field of
+        numbers, is an error; in a list, so are numbers if it can hold none of them. Fields of varying shape,
+        but for text, and of several numbers have functions alone.
 
             store.where("train", label=["cat", "dog"])
             store.where("train", label=lambda numbers: numbers < 5)

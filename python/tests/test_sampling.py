@@ -217,6 +217,27 @@ def test_where_compares_numbers_exactly_and_refuses_what_is_no_text(tmp_path):
         assert store.where(i=[]).size == 0 and store.where(f=2**70).size == 0
 
 
+def test_where_refuses_what_a_field_cannot_hold(tmp_path):
+    fields = {"x": "i64", "t": str, "v": ("i16", (-1,)), "y": ("i16", (2,)), "b": "bool"}
+    with apldata.Writer(tmp_path / "db", fields) as writer:
+        for i in range(6):
+            writer.append(x=i, t=str(i), v=range(i % 4), y=[i, i], b=i % 2)
+    with apldata.Store(tmp_path / "db") as store:
+        for field, wrong in (
+            ("v", [0, 1]), ("v", 0), ("v", b""), ("v", "0"), ("t", b"5"), ("t", ["5", b"5"]), ("y", [1, 1]),
+            ("x", [True] * 6), ("x", True), ("x", np.array([True] * 6)), ("x", np.bool_(0)), ("b", "1"),
+        ):  # fmt: skip
+            with pytest.raises(apldata.InvalidTypeError, match=f"^{field} must be"):
+                store.where(**{field: wrong})
+        for wrong in (2, -1, 0.5, [2, 3]):
+            with pytest.raises(apldata.InvalidError, match="b must be a number that bool can hold; got"):
+                store.where(b=wrong)
+        assert store.where(x=np.array(2)).tolist() == [2] and store.where(t=np.array("5")).tolist() == [5]
+        for true in (1, True, np.bool_(1), 1.0, [1, 2], np.array(True)):
+            assert store.where(b=true).tolist() == [1, 3, 5]
+        assert store.where(v=lambda values: np.array([len(v) == 2 for v in values])).tolist() == [2]
+
+
 def test_where_tells_a_class_called_by_a_number_from_its_number(tmp_path):
     names = [str(number) for number in range(12)]
     fields = [apldata.Field("label", "u8", mark="target", classes=sorted(names))]

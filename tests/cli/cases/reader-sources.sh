@@ -28,7 +28,7 @@ ids 500 --with "$SHARED/store=3" --with "$SHARED/store:train" --epoch-records 50
 ids 2000 --with "$SHARED/store:test=1" --own-weight 0.25 --epoch-records 2000 | stores
 apldata bench "$SHARED/store" --with "$SHARED/store" --epochs 1 | head -n 1
 apldata bench "$SHARED/store" --with "$SHARED/store" --with "$SHARED/store:test=2" --epochs 1 | head -n 1
-for bad in label = "=1" label= label=cow label=1.5 "label<1,2" "label=1x" "label=18446744073709551616" image=0 nonsense=1 "label=99"; do
+for bad in label = "=1" label= label=cow label=1.5 "label<1,2" "label=1x" "label=18446744073709551616" image=0 nonsense=1 "label=99" "label!=-1" "label>99"; do
     run apldata stream "$SHARED/store" --where "$bad"
 done
 run apldata stream "$SHARED/store" --with nowhere
