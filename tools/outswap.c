@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,24 +120,36 @@ char *outswap_path(const struct outswap *s, const char *name)
     return path;
 }
 
+/* The old folder gets another name first, which becomes that of the temporary one. */
+static bool rename_both(struct outswap *s)
+{
+    size_t size = strlen(s->temporary) + sizeof "-old";
+    char *aside = malloc(size);
+    if (!aside)
+        return false;
+    snprintf(aside, size, "%s-old", s->temporary);
+    bool moved = rename(s->folder, aside) == 0;
+    if (moved && rename(s->temporary, s->folder) == 0) {
+        free(s->temporary);
+        s->temporary = aside;
+        return true;
+    }
+    int error = errno;
+    if (moved && rename(aside, s->folder) != 0)
+        failed_errno(errno, "%s: the earlier export is there, and cannot be put back", shown(aside));
+    free(aside);
+    errno = error;
+    return false;
+}
+
 /* Both are there at every moment; where the file system cannot do that, there is a moment when neither has the name, but both are
  * whole. */
-static bool exchange(const struct outswap *s)
+static bool exchange(struct outswap *s)
 {
-    char aside[PATH_MAX];
     /* not renameat2(), which is younger than the C library that wheels promise to run with */
     if (syscall(SYS_renameat2, AT_FDCWD, s->temporary, AT_FDCWD, s->folder, RENAME_EXCHANGE) == 0)
         return true;
-    if (errno != EINVAL && errno != ENOSYS)
-        return false;
-    if (snprintf(aside, sizeof aside, "%s-old", s->temporary) >= (int)sizeof aside)
-        return errno = ENAMETOOLONG, false;
-    if (rename(s->folder, aside) != 0)
-        return false;
-    if (rename(s->temporary, s->folder) == 0)
-        return rename(aside, s->temporary) == 0;
-    int error = errno;
-    return rename(aside, s->folder) == 0 ? (errno = error, false) : false;
+    return (errno == EINVAL || errno == ENOSYS) && rename_both(s);
 }
 
 /* What exports have made; the folder stays if there is more. */
