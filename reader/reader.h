@@ -27,7 +27,8 @@
 /* Digests, for states: see state.c. */
 struct identity {
     uint8_t content[32];  /* of what is read */
-    struct hash128 order; /* of what shapes the order */
+    struct hash128 order; /* of what shapes the order: low, of all of it; high, a byte for each part of it */
+    uint64_t rest;        /* what states of earlier versions have in place of these bytes */
 };
 
 /* One lock guards all parts below `work`. Each part is written by the file of its name alone (the spec by spec/,

@@ -5,7 +5,9 @@
  *          0      4  magic "APLS"
  *          4      4  version, 1
  *          8     32  content digest of the store; of several, SHA-256 of theirs, one after another
- *         40     16  XXH3-128 of what shapes the order
+ *         40      8  XXH3-64 of what shapes the order
+ *         48      8  one byte of the hash of each part of that: see state_identity.c. In states of earlier versions, the rest
+ *                    of an XXH3-128 of which the former is the first half
  *         56      8  seed
  *         64      8  epoch
  *         72      8  position: deliveries of the epoch that have been handed out, over all ranks; of readers that pack, tokens
@@ -17,7 +19,6 @@
 
 #include "hash.h"
 #include "inside.h"
-#include "mix.h"
 #include "set.h"
 #include "sized.h"
 
@@ -27,76 +28,6 @@
 #define STATE_VERSION 1u
 #define LAST_EPOCH \
     (UINT64_MAX / 2) /* to begin with: epochs are counted up, and never get past the last number */
-
-/* With the zero behind it. */
-static void identify_text(struct buffer *b, const char *text)
-{
-    buffer_put(b, text, strlen(text) + 1);
-}
-
-static void identify_collation(const apl_reader *r, struct buffer *b)
-{
-    const struct reader_options *o = &r->spec.options;
-    if (o->pack.row) { /* positions count tokens of this field */
-        identify_text(b, "packed");
-        identify_text(b, r->spec.schema->fields[o->pack.field].name);
-    }
-    if (o->bucket.batches) {
-        identify_text(b, "buckets");
-        identify_text(b, r->spec.schema->fields[o->bucket.field].name);
-        buffer_le(b, o->bucket.batches, 8);
-        buffer_le(b, options_global_batch(o), 8);
-    }
-    if (o->windows.length) {
-        identify_text(b, "windows");
-        identify_text(b, r->spec.schema->fields[o->windows.field].name);
-        buffer_le(b, o->windows.length, 8);
-        buffer_le(b, o->windows.stride, 8);
-        buffer_le(b, o->windows.join, 1);
-    }
-}
-
-static void identify_blocks(const struct subset *s, struct buffer *b)
-{
-    for (uint32_t i = 0; i < s->blocks; i++) {
-        const struct subset_block *block = &s->block[i];
-        buffer_le(b, block->first_id, 8);
-        buffer_le(b, block->count, 4);
-        for (uint32_t k = 0; block->chosen && k < block->count; k++)
-            buffer_le(b, block->chosen[k], 2);
-    }
-}
-
-/* Split, order, window, bins, lanes, reuse, sampling, and where blocks begin and end: not batch size, threads, budget,
- * world, fields or transforms. */
-apl_status state_identify(apl_reader *r, apl_error *err)
-{
-    const struct reader_options *o = &r->spec.options;
-    struct buffer b = {0};
-    TRY(mix_digest(&r->spec, r->identity.content, err));
-    for (uint32_t i = 0; i < r->spec.sources.count; i++)
-        identify_text(&b, r->spec.sources.source[i].split);
-    buffer_le(&b, o->free_order, 1);
-    buffer_le(&b, o->plan.sequential, 1);
-    buffer_le(&b, o->plan.window, 8);
-    buffer_le(&b, o->plan.bins, 4);
-    buffer_le(&b, o->plan.lanes, 4);
-    buffer_le(&b, o->plan.reuse, 4);
-    if (o->plan.sampler) {
-        struct hash128 sample = sampler_digest(o->plan.sampler);
-        buffer_le(&b, sample.low, 8);
-        buffer_le(&b, sample.high, 8);
-    }
-    identify_collation(r, &b);
-    identify_blocks(&r->spec.subset, &b);
-    if (r->spec.sources.count > 1)
-        buffer_put(&b, r->identity.content, sizeof r->identity.content);
-    bool failed = b.failed;
-    if (!failed)
-        r->identity.order = hash_xxh3_128(b.data, b.size);
-    buffer_free(&b);
-    return failed ? fail_nomem(err) : APL_OK;
-}
 
 static uint64_t checksum(const uint8_t *state, size_t size)
 {
@@ -219,12 +150,9 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
         return other_content(r, p + 8, err);
     if (load_le(p + 56, 8) != r->spec.options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
-    if (load_le(p + 40, 8) != r->identity.order.low || load_le(p + 48, 8) != r->identity.order.high ||
-        size != state_bytes(r))
-        return fail(
-            err, APL_E_MISMATCH,
-            "the state is of another order: split, shuffling, order, window, bins, lanes, reuse or sampling "
-            "differ");
+    TRY(identity_check(&r->identity, load_le(p + 40, 8), load_le(p + 48, 8), err));
+    if (size != state_bytes(r))
+        return fail(err, APL_E_MISMATCH, "the state is of another order: it is not as long as one of this");
     *epoch = load_le(p + 64, 8);
     *position = load_le(p + 72, 8);
     if (*epoch > LAST_EPOCH)

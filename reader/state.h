@@ -7,6 +7,9 @@
 /* Fills r->identity: digests of what is read and of what shapes the order, so that taking a state costs nothing. */
 apl_status state_identify(apl_reader *r, apl_error *err);
 
+/* Do these two numbers of a state say that it is of the order that `own` is of? APL_E_MISMATCH says what differs. */
+apl_status identity_check(const struct identity *own, uint64_t low, uint64_t high, apl_error *err);
+
 /* Where a reader begins: as the state says (checked against the reader's store and options), or at the first
  * epoch without a state. */
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,

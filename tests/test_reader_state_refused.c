@@ -30,19 +30,43 @@ Test(reader_state_refused, refuses_another_order)
     apl_reader_close(r);
     sequence_free(&some);
     other = o, other.split = "test", other.window = 0;
-    refuse_changed(&s, other, "split");
+    refuse_changed(&s, other, "the state is of another order: split and window differ");
     other = o, other.seed = 6;
     refuse_changed(&s, other, "seed 5");
     other = o, other.window = 21;
-    refuse_changed(&s, other, "window");
+    refuse_changed(&s, other, "order: window differs");
     other = o, other.bins = 63;
-    refuse_changed(&s, other, "bins");
+    refuse_changed(&s, other, "order: bins, lanes or reuse differ");
     other = o, other.order = APL_FREE;
-    refuse_changed(&s, other, "order");
+    refuse_changed(&s, other, "of another order: order");
     other = o, other.reuse = 2;
     refuse_changed(&s, other, "reuse");
     other = o, other.sequential = 1;
-    refuse_changed(&s, other, "shuffling");
+    refuse_changed(&s, other, "order: shuffling differs");
+    other.window = 21;
+    refuse_changed(&s, other, "order: shuffling and window differ");
+    other.reuse = 2;
+    refuse_changed(&s, other, "order: shuffling, window and bins, lanes or reuse differ");
+}
+
+/* The same split, but other records of it. */
+Test(reader_state_refused, refuses_other_ids)
+{
+    apl_reader_options o = options(0, 1, APL_STRICT), other = o;
+    uint64_t some[20];
+    for (unsigned i = 0; i < 20; i++)
+        some[i] = i + 1;
+    struct state s;
+    apl_reader *r = fixture_reader(&o);
+    save(r, &s, 0);
+    apl_reader_close(r);
+    other.ids = some;
+    other.id_count = 20;
+    refuse_changed(&s, other, "order: ids differ");
+    other.window = 12;
+    refuse_changed(&s, other, "order: window and ids differ");
+    other = o, other.split = "test";
+    refuse_changed(&s, other, "order: split differs");
 }
 
 Test(reader_state_refused, refuses_another_store)
@@ -130,6 +154,13 @@ Test(reader_state_refused, refuses_what_cannot_be)
     refused(o, bad.bytes, bad.size, APL_E_MISMATCH);
     bad = s, seal(&bad);
     apl_reader_close(resume(o, &bad));
+    /* as earlier versions made it: of what differs, it tells nothing */
+    r = fixture_reader(&o);
+    bad = s, store_le(bad.bytes + 48, r->identity.rest, 8), seal(&bad);
+    apl_reader_close(r);
+    apl_reader_close(resume(o, &bad));
+    o.window = 21;
+    refused(o, bad.bytes, bad.size, APL_E_MISMATCH);
 }
 
 /* What a child inherits is the parent's. */

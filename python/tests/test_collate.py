@@ -17,6 +17,7 @@ from apldata import (
     InvalidError,
     InvalidTypeError,
     Loader,
+    MismatchError,
     Nodes,
     Pack,
     Pad,
@@ -90,6 +91,14 @@ def test_a_state_may_be_taken_and_resumed_by_another_collation(db):
     other = Loader(db, batch_size=8, collate={"tokens": Ragged()})
     other.load_state_dict(loader.state_dict())
     assert next(iter(other)).ids.tolist() == next(epoch).ids.tolist()
+
+
+def test_a_state_of_a_collation_that_counts_otherwise_is_refused_by_its_name(db):
+    packed = Loader(db, batch_size=8, collate={"tokens": Pack(16)})
+    next(iter(packed))
+    for collate in ({"tokens": Pad()}, None, {"tokens": Windows(4)}):
+        with pytest.raises(MismatchError, match=r"^the state is of another order: collation differs$"):
+            Loader(db, batch_size=8, collate=collate).load_state_dict(packed.state_dict())
 
 
 def test_refusals(db):

@@ -135,15 +135,18 @@ def test_a_wrong_state_is_refused_and_changes_nothing(store: Store, tmp_path: An
         ids_of(loader)
         next(iter(loader))
         state = loader.state_dict()
+        sampling = apldata.Sampling("label", records=300)
         strangers = {
-            "split": Loader(store, "test", 100),
+            ": split differs$": Loader(store, "test", 100),
             "seed": Loader(store, "train", 100, seed=1),
-            "order": Loader(store, "train", 100, order="free"),
-            "window": Loader(store, "train", 100, window=200),
+            ": order": Loader(store, "train", 100, order="free"),
+            ": window differs$": Loader(store, "train", 100, window=200),
+            ": ids differ$": Loader(store, "train", 100, ids=range(300)),
+            ": sampling differs$": Loader(store, "train", 100, sampling=sampling),
             "content": Loader(tmp_path / "other", "train", 100),
         }
-        for other in strangers.values():
-            with pytest.raises(apldata.MismatchError):
+        for what, other in strangers.items():
+            with pytest.raises(apldata.MismatchError, match=what):
                 other.load_state_dict(state)
             assert len(ids_of(other)) in (1000, 300)
             other.close()
