@@ -7,7 +7,7 @@
 /* No two of them are parts of divisions into many: these have all records of their parents in any case. */
 struct siblings {
     const apl_split_file *a, *b;
-    const char *shares; /* the split of `a` that shares records with the part of b: its part, or else its rest */
+    const char *shares; /* of a, what shares records with the part of b: its part, or else its rest */
 };
 
 struct siblings_list {

@@ -97,7 +97,8 @@ Test(split_lineage, parents_that_are_gone)
     OK(apl_split_verify(store, "tiny", 1, &err));
     shell("rm '%s/val.split'", db);
     apl_split_options o = split_options("val", 0.5, "test");
-    OK(apl_split_make(store, &o, &err)); /* val has other records again, of another split; no train-val exists */
+    OK(apl_split_make(store, &o,
+                      &err)); /* val has other records again, of another split; no train-val exists */
     FAILS(APL_E_MISMATCH, "half.split: split val", apl_split_ids(store, "half", NULL, &n, &err));
     OK(apl_split_ids(store, "dev", NULL, &n, &err));
     apl_store_close(store);

@@ -43,7 +43,8 @@ Test(split_overlap, of_one_seed_is_refused)
     OK(make(store, "held", 0.1, NULL, 0));
     OK(apl_split_ids(store, "held", NULL, &n, &err));
     char due[128];
-    snprintf(due, sizeof due, "splits val and held share %llu records; the parent train-held avoids it, overlap allows it",
+    snprintf(due, sizeof due,
+             "splits val and held share %llu records; the parent train-held avoids it, overlap allows it",
              (unsigned long long)n);
     FAILS(APL_E_INVALID, due, make(store, "val", 0.1, NULL, 0));
     FAILS(APL_E_INVALID, due, make(store, "val", 0.3, NULL, 0));
@@ -73,7 +74,8 @@ Test(split_overlap, that_is_allowed)
     o.shared = &shared;
     OK(apl_split_make(store, &o, &err));
     cr_assert(shared.splits == 1 && shared.records == in_both(store, "half", "tenth"));
-    cr_assert(shared.records > 0 && strstr(shared.message, "splits half and tenth share"), "%s", shared.message);
+    cr_assert(shared.records > 0 && strstr(shared.message, "splits half and tenth share"), "%s",
+              shared.message);
     o = plain("other", 0.5, "test", 0);
     o.shared = &shared;
     OK(apl_split_make(store, &o, &err));
@@ -110,7 +112,8 @@ Test(split_overlap, of_parts)
     OK(parts(store, "cv", 5, NULL, 0));
     OK(parts(store, "client", 3, NULL, 0)); /* they have the same records in any case */
     FAILS(APL_E_INVALID, "splits hold and client-0 share", make(store, "hold", 0.2, NULL, 0));
-    FAILS(APL_E_INVALID, "make hold first, and the parts of what it leaves", make(store, "hold", 0.2, NULL, 0));
+    FAILS(APL_E_INVALID, "make hold first, and the parts of what it leaves",
+          make(store, "hold", 0.2, NULL, 0));
     apl_split_options o = plain("hold", 0.2, NULL, 1);
     o.shared = &shared;
     OK(apl_split_make(store, &o, &err));
@@ -118,6 +121,11 @@ Test(split_overlap, of_parts)
     /* within a fold, and within another */
     OK(make(store, "inner-0", 0.2, "train-cv-0", 0));
     OK(make(store, "inner-1", 0.2, "train-cv-1", 0));
+    o.name = "more";
+    o.seed = 2;
+    OK(apl_split_make(store, &o, &err));
+    cr_assert(strstr(shared.message, "make more first"), "what is made of folds is no way out: %s",
+              shared.message);
     OK(parts(store, "nested", 3, "train-cv-2", 0));
     shell("rm '%s'/*.split", db);
     OK(make(store, "held", 0.2, NULL, 0));

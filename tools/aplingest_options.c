@@ -36,9 +36,10 @@ static int check_split(const struct split_spec *before, const struct split_spec 
     if (strcmp(before->name, spec->name) == 0)
         return misuse("--split makes '%s' twice", shown(spec->name));
     if (strcmp(before->parent ? before->parent : "train", parent) == 0)
-        return misuse("--split: '%s' and '%s' would share records: let '%s' divide what '%s' leaves, %s=%.9g@%s-%s",
-                      shown(before->name), shown(spec->name), shown(spec->name), shown(before->name),
-                      shown(spec->name), spec->ratio, shown(parent), shown(before->name));
+        return misuse(
+            "--split: '%s' and '%s' would share records: let '%s' divide what '%s' leaves, %s=%.9g@%s-%s",
+            shown(before->name), shown(spec->name), shown(spec->name), shown(before->name), shown(spec->name),
+            spec->ratio, shown(parent), shown(before->name));
     return 0;
 }
 

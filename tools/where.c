@@ -140,7 +140,8 @@ static bool fits(const apl_field *field, const struct whole *number)
         most = 1;
     if (field->class_count)
         most = field->class_count - 1;
-    return number->negative ? is_signed && !field->class_count && ~number->bits <= most : number->bits <= most;
+    return number->negative ? is_signed && !field->class_count && ~number->bits <= most
+                            : number->bits <= most;
 }
 
 /* What is equal to no value there can be was meant otherwise; among others, it does no harm. */
@@ -171,8 +172,9 @@ static apl_status take_values(struct condition *c, char *values, apl_error *err)
     if (c->count > 1 && c->relation > NOT_EQUAL)
         return refuse(err, "one value is to be compared with", c->text);
     if (none_fits(c))
-        return refuse(err, c->field->class_count ? "no class has that number" : "the field cannot hold that number",
-                      shown(c->values[0]));
+        return refuse(
+            err, c->field->class_count ? "no class has that number" : "the field cannot hold that number",
+            shown(c->values[0]));
     return APL_OK;
 }
 

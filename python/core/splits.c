@@ -162,8 +162,8 @@ static PyObject *divide(struct py_store *s, apl_split_options *options, const un
 
 PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"name",    "ratio",   "parent", "stratify", "seed",
-                            "threads", "replace", "group",  "by",       "overlap", NULL};
+    static char *names[] = {"name",    "ratio", "parent", "stratify", "seed", "threads",
+                            "replace", "group", "by",     "overlap",  NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
     int by = APL_BY_CONTENT;
@@ -179,16 +179,16 @@ PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
 PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"name",    "parts",   "concentration", "parent", "stratify", "seed",
-                            "threads", "replace", "group",         "by",     "overlap", NULL};
+                            "threads", "replace", "group",         "by",     "overlap",  NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
     unsigned parts;
     double concentration = 0;
     int by = APL_BY_CONTENT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO&|dzzO&O&pzip:split_parts", names, &options.name,
-                                     unsigned_from, &parts, &concentration, &options.parent,
-                                     &options.stratify, u64_from, &options.seed, unsigned_from,
-                                     &options.threads, &options.replace, &options.group, &by, &options.overlap))
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "sO&|dzzO&O&pzip:split_parts", names, &options.name, unsigned_from, &parts,
+            &concentration, &options.parent, &options.stratify, u64_from, &options.seed, unsigned_from,
+            &options.threads, &options.replace, &options.group, &by, &options.overlap))
         return NULL;
     options.by = (apl_split_by)by;
     return divide(s, &options, &parts, concentration);

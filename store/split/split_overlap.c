@@ -7,13 +7,16 @@
 /* What has been found so far. */
 struct overlap {
     const struct split_set *set;
-    uint64_t records;          /* that one of the set shares with the one of them that shares most */
-    unsigned splits;           /* how many share some */
-    bool same_seed;            /* that one has the seed of the set, as of such ones counts before others */
-    const char *name;          /* the one of the set */
+    unsigned splits; /* how many others share records with one of the set */
+    bool parts;      /* some of these are of divisions into many parts */
+    bool same_seed;  /* some have the seed of the set: those count before others */
+    /* the one of the set and the other that share most: */
+    uint64_t records;
+    const char *name;
     char other[SPLIT_MAX_NAME + 1];
-    uint64_t least;            /* the fewest records that one of them leaves; */
-    char rest[APL_MAX_NAME + 1]; /* which is called so. Empty: all are of divisions into many parts */
+    /* what one of the others leaves, the least of all: */
+    uint64_t least;
+    char rest[APL_MAX_NAME + 1];
 };
 
 /* How many of those bits are records that `f` divides. */
@@ -27,7 +30,8 @@ static uint64_t count_on_side(const struct bitset *bits, const struct split_file
  * side is all of the parent. */
 static bool straddles(const struct split_file *made, const struct split_file *f, bool *within)
 {
-    uint64_t part = count_on_side(&made->tables[SPLIT_PART], f), rest = count_on_side(&made->tables[SPLIT_REST], f);
+    uint64_t part = count_on_side(&made->tables[SPLIT_PART], f),
+             rest = count_on_side(&made->tables[SPLIT_REST], f);
     if (part + rest != f->records[SPLIT_PART] + f->records[SPLIT_REST])
         return false;
     *within = (part == 0 && made->records[SPLIT_PART]) || (rest == 0 && made->records[SPLIT_REST]);
@@ -83,6 +87,7 @@ static void count_overlap(struct overlap *o, const struct split_file *f, uint64_
     const struct split_file *made = &o->set->files[0];
     bool same_seed = f->seed == made->seed && f->generation == made->generation;
     o->splits++;
+    o->parts |= split_in_parts(f);
     if (!split_in_parts(f) && (!*o->rest || f->records[SPLIT_REST] < o->least)) {
         o->least = f->records[SPLIT_REST];
         snprintf(o->rest, sizeof o->rest, "%s-%s", f->parent, f->name);
@@ -127,12 +132,12 @@ static void describe_overlap(const apl_store *store, const struct overlap *o, ap
     printable(rest, sizeof rest, o->rest, strlen(o->rest));
     if (o->splits > 1)
         snprintf(more, sizeof more, ", and %u more share some", o->splits - 1);
-    if (*rest)
+    if (!o->parts)
         snprintf(advice, sizeof advice, "the parent %s avoids it", rest);
     else
         snprintf(advice, sizeof advice, "to avoid it, make %s first, and the parts of what it leaves", name);
-    snprintf(shared->message, sizeof shared->message, "%s: splits %s and %s share %s%s; %s", store->name, name,
-             other, number_of(o->records, "record", "records"), more, advice);
+    snprintf(shared->message, sizeof shared->message, "%s: splits %s and %s share %s%s; %s", store->name,
+             name, other, number_of(o->records, "record", "records"), more, advice);
 }
 
 apl_status split_find_overlap(apl_store *store, const struct split_set *set, apl_split_overlap *shared,
