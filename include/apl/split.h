@@ -88,8 +88,9 @@ typedef struct apl_split_options {
     int replace;          /* 1: replace an existing split file */
     const char *group;    /* a field whose equal values stay together; `by` must then be 0. NULL: none */
     apl_split_by by;
-    apl_split_overlap *shared; /* what it has in common with others, if it is made nevertheless; may be NULL */
-    int overlap;               /* 1: it may overlap others with the same seed too */
+    apl_split_overlap
+        *shared; /* what it has in common with others, if it is made nevertheless; may be NULL */
+    int overlap; /* 1: it may overlap others with the same seed too */
 } apl_split_options;
 #define APL_SPLIT_OPTIONS_INIT                                                                 \
     {                                                                                          \

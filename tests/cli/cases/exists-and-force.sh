@@ -14,8 +14,8 @@ done
 apldata split -q db val=0.5
 run apldata split -q db val=0.5
 ln -s nowhere db/other.split
-run apldata split -q db other=0.5
-run apldata split -q --force db other=0.5
+run apldata split -q db other=0.5@train-val
+run apldata split -q --force db other=0.5@train-val
 rm db/other.split
 mkdir set && cp -r db set/a
 apldata join -q set/a -o set
