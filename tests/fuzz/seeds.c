@@ -193,6 +193,7 @@ static void split_seed(const char *name, const char *parent, const char *stratif
     options.parent = parent;
     options.stratify = stratify;
     options.ratio = ratio;
+    options.overlap = 1;
     MUST(apl_split_make(small_store(), &options, NULL) == APL_OK);
     snprintf(path, sizeof path, "%s/small/%s.split", fuzz_folder(), name);
     struct buffer file = read_whole(path);
@@ -211,6 +212,7 @@ static void unit_seed(const char *name, apl_split_by by, const char *group, cons
     options.ratio = 0.4;
     options.by = by;
     options.group = group;
+    options.overlap = 1;
     MUST(apl_split_make(small_store(), &options, NULL) == APL_OK);
     snprintf(path, sizeof path, "%s/small/%s.split", fuzz_folder(), name);
     struct buffer file = read_whole(path);
@@ -225,6 +227,7 @@ static void parts_seed(const char *name, const char *parent, const char *stratif
     options.name = name;
     options.parent = parent;
     options.stratify = stratify;
+    options.overlap = 1;
     MUST(apl_split_parts(small_store(), &options, 3, concentration, NULL) == APL_OK);
     snprintf(second, sizeof second, "%s-1", name);
     snprintf(path, sizeof path, "%s/small/%s.split", fuzz_folder(), second);
