@@ -102,6 +102,8 @@ def check_alone(transform: Any, image: Field, wanted: Iterable[Field], said: Dec
 def check_told(transforms: list[Any], wanted: list[Field], said: Declared) -> None:
     """The same of transforms of ours that are told which fields they move, where several fields are images:
     naming those says nothing about other fields. What they guess could not be contradicted, and is left."""
+    if not transforms:
+        return
     images = in_c(wanted)
     names = {name for one in transforms for name in one.fields}
     told = [field for field in wanted if field.name in names]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import CutMix, Field, InvalidError, Loader, PerPicture, RandomFlip, Resize, Writer
+from apldata import CutMix, Field, InvalidError, Loader, Normalize, PerPicture, RandomFlip, Resize, Writer
 from apldata._belonging import Kind, kind_of
 
 NOTHING, IMAGE, MASK, MAP, UNFIT = Kind.NOTHING, Kind.IMAGE, Kind.MASK, Kind.MAP, Kind.UNFIT
@@ -184,6 +184,22 @@ def test_beside_several_images_nothing_is_guessed(tmp_path: Path) -> None:
         Loader(tmp_path / "db", transforms=flip)
     with Loader(tmp_path / "db", transforms=flip, fields=["left", "right", "grid"]) as loader:
         assert np.array_equal(next(iter(loader))["grid"][0], GRID)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS_OF if row[4] is not NOTHING], ids=str)
+def test_nothing_is_refused_where_nothing_moves(tmp_path: Path, row: Any) -> None:
+    """Whatever is beside two images."""
+    sides = IMAGES["small"].shape
+    field = field_of(*row[:4])
+    fields = {"img1": ("u8", sides), "img2": ("u8", sides), field.name: field}
+    with Writer(tmp_path / "db", fields) as writer:
+        value = value_of(field, SIDES["small"])
+        writer.append(**{"img1": np.zeros(sides), "img2": np.ones(sides), field.name: value})
+    pair = ["img1", "img2"]
+    each = PerPicture(lambda image: image, field="img1")
+    for still in (None, [], lambda batch: None, Normalize(0.5, 0.5, field=pair), each):
+        with Loader(tmp_path / "db", transforms=still) as loader:
+            next(iter(loader))
 
 
 # ---------------------------------------------------------------------------------------- what becomes of it
