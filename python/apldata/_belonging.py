@@ -17,6 +17,7 @@ _ROWS = _AS_IT_IS + "boxes that follow are f32[-1,4], not {type}: {stored}, or, 
 _BOTH = "leave {names} out of fields, or move both in a function over batches{unrelated}"
 _FIT = "only maps as large as their images can follow (masks=)"
 _BEND = "vectors, as of optical flow, change when the image is flipped or scaled, and cannot follow"
+_FLAT = "it has four dimensions, and only images of up to three can be moved"
 
 
 class Kind(Enum):
@@ -43,6 +44,7 @@ class Kind(Enum):
     UNFIT = "", "", f"{_AS_IT_IS}{_FIT}: {_BOTH}"  # maps of another size, such as heatmaps
     LIKELY_UNFIT = "", "", f"{_AS_IT_IS}it may be a map, and {_FIT}: {_BOTH}"  # targets, not called so
     VECTORS = "", "", f"{_AS_IT_IS}{_BEND}: {_BOTH}"
+    FRAMES = "", "", f"{_AS_IT_IS}{_FLAT}: {_BOTH}"  # of a clip, slices of a volume, several views
     KEYPOINTS = "", "", f"{_AS_IT_IS}keypoints cannot follow: {_BOTH}"
     NOTHING = "", "", ""
 
@@ -54,7 +56,10 @@ class Kind(Enum):
 
 _Test = Callable[[Field], bool]
 
-_BOX, _MASK = "box", "^(?!.*(attention|attn|causal|token|segment_id)).*(mask|segm)"  # not those of tokens
+_BOX = "box"
+_TOKENS = "attention|attn|causal|token|seg(ment)?_id"  # whose masks are none of images
+_MASK = f"^(?!.*({_TOKENS})).*(mask|segm|(?<![a-z])segs?(?![a-z]))"
+_NOTES = "annotations?(?![a-z])"
 _MAP = f"{_MASK}|heatmap|depth|(map|flow)s?(?![a-z])"
 _FLOW = "flows?(?![a-z])|offset|displacement"
 _POINT, _OUTLINE = "keypoint|landmark", "polygon|contour"
@@ -93,8 +98,9 @@ ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
 
 
 def _ends(field: Field) -> tuple[tuple[int, ...], ...]:
-    """What may be its height and width, wherever its channels are."""
-    return field.shape[-2:], field.shape[:2]
+    """What may be its height and width, wherever its channels are; of four dimensions, the first counts
+    images, or is the channels of slices."""
+    return field.shape[-2:], field.shape[1:3] if len(field.shape) == 4 else field.shape[:2]
 
 
 def planes_of(field: Field) -> tuple[int, ...] | None:
@@ -141,9 +147,9 @@ def _is_row_of_points(field: Field) -> bool:
 
 
 def _shape(pattern: str) -> _Test:
-    """`n`: any length, `k`: one that does not vary, `s`: sides of images, too large for a matrix; else as in
-    regular expressions."""
-    for letter, meant in (("n", r"-?\d+"), ("k", r"\d+"), ("s", r"(-1,-1|\d\d+,\d\d+)")):
+    """`n`: any length, `k`: one that does not vary, `s`: sides of images, too large for a matrix, `f`: those
+    that do not vary; else as in regular expressions."""
+    for letter, meant in (("n", r"-?\d+"), ("k", r"\d+"), ("s", "(-1,-1|f)"), ("f", r"\d\d+,\d\d+")):
         pattern = pattern.replace(letter, meant)
     compiled = re.compile(pattern)
     return lambda field: compiled.fullmatch(",".join(map(str, field.shape))) is not None
@@ -181,7 +187,7 @@ def _beside(field: Field, image: Field) -> Beside:
         return _VARYING if varies else _FIXED if _is_grid(field) else _OTHER
     if varies:
         return _LOOSE
-    if planes is None or len(field.shape) not in (2, 3):
+    if planes is None or len(field.shape) not in (2, 3, 4):
         return _OTHER
     if planes in ends:
         return _SAME
@@ -212,6 +218,8 @@ _TABLE = (  # the first that fits says what a field is
     # Maps that cannot follow; images, of any size; masks and boxes that say so.
     _Row(Kind.VECTORS, _named(_FLOW), _PLACE - _BYTE, _shape("2,n,n|n,n,2")),
     _Row(Kind.UNFIT, _named(_MAP), _ANY, _is_grid, _PART | _OTHER),
+    _Row(Kind.MASK, _named(_NOTES), _CLASS, _shape("([125-9],|1\\d,)?f"), _LIKE | _FIXED),
+    _Row(Kind.UNFIT, _named(_NOTES), _CLASS, _shape("([125-9],|1\\d,)?f"), _PART | _OTHER),
     _Row(Kind.IMAGE, _input(_MASK), _FILE | _BYTE, _has_channels),
     _Row(Kind.IMAGE, _input(f"{_MAP}|{_FLOW}"), _BYTE | {"u16"}, _shape("[134],s|s,[134]")),
     _Row(Kind.IMAGE, _input(f"{_MASK}|{_FLOW}"), _PIXEL, _shape("[134],s|s,[134]"), _ALONE | _SAME),
@@ -219,7 +227,7 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.MAP, _target(_MASK), _FILE, is_picture),
     _Row(Kind.BOXES, _named(_BOX), _F32, _shape("-1,4")),
     _Row(Kind.OTHER_BOXES, _named(_BOX), _ANY, _shape("n,4")),
-    _Row(Kind.INSTANCES, _named(_MASK), _ANY, _shape(r"-1,\d\d+,\d\d+")),
+    _Row(Kind.INSTANCES, _named(_MASK), _ANY, _shape("-1,(1,)?f")),
     _Row(Kind.MASK, _named(_MASK), _CLASS, _has_planes, _LIKE | _FIXED),
     # Keypoints and outlines, perhaps all of them in one row.
     _Row(Kind.KEYPOINTS, _named(_POINT), _PLACE, _is_row_of_points),
@@ -240,6 +248,10 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.IMAGE, _input(), _BYTE, is_picture),
     _Row(Kind.IMAGE, _input(), _BYTE | {"u16"}, _has_planes, _ALONE | _SAME),
     _Row(Kind.IMAGE, _input(), _PIXEL, _is_layered, _ALONE | _SAME),
+    # More images, in four dimensions.
+    _Row(Kind.FRAMES, _anything, _ANY, _shape("n,n,n,n"), _SAME),
+    _Row(Kind.FRAMES, _anything, _BYTE | {"u16"}, _shape("n,[134],s|[134],n,s|n,s,[134]")),
+    _Row(Kind.FRAMES, _anything, _ANY, _shape("n,[134],-1,-1|[134],n,-1,-1|n,-1,-1,[134]"), _VARYING),
     # What has numbers for each pixel, as many as there are in the image.
     _Row(Kind.MAP, _anything, _ANY, _shape("(k,)?k,k"), _SAME),
     _Row(Kind.UNFIT, _anything, _ANY, _shape("n,n,n"), _SAME),

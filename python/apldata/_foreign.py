@@ -30,7 +30,7 @@ from ._roles import (
     Declared,
     Roles,
     Trial,
-    in_c,
+    image_of,
     roles_named,
     roles_of,
 )
@@ -86,12 +86,9 @@ class _Plan:
         unsaid = transform.field is None
         if unsaid:
             transform = copy.copy(transform)
-            names = [f.name for f in self._schema if self._wants(f) and f.name not in self._said.masks]
+            image = image_of(self._schema, self._read(), transform, self._said)
             if isinstance(transform, MOVING):
-                alone = in_c(map(self._schema.__getitem__, names))
-                one = alone[0] if len(alone) == 1 else self._schema.image(names)
-                check_alone(transform, one, self._read(), self._said)
-            image = self._schema.image(names)
+                check_alone(transform, image, self._read(), self._said)
             object.__setattr__(transform, "field", image.name)
         elif isinstance(transform, MOVING):
             self._told.append(transform)

@@ -71,6 +71,35 @@ def in_c(fields: Iterable[Field]) -> list[Field]:
     return [field for field in fields if kind_of(field) is Kind.IMAGE and is_picture(field)]
 
 
+def image_of(schema: Schema, fields: list[Field], transform: Any, said: Declared) -> Field:
+    """The image among them that one of ours is applied to, if it is not told.
+
+    Raises:
+        InvalidError, NotFoundError: there are several, or none: what belongs to an image is not taken for it.
+    """
+    left = [field for field in fields if field.name not in said.masks]
+    found = in_c(left) or [f for f in left if said and f.mark == "input" and is_picture(f)]
+    pictures = [field for field in fields if field.mark in ("input", "target") and is_picture(field)]
+    if found or not pictures:
+        others = [f.name for f in left if f in found or not is_picture(f)]
+        return schema.image(others)  # which says what there is instead
+    why = "; ".join(_why_not(field, said) for field in pictures)
+    frames = [plain(f.name) for f in left if kind_of(f, pictures) is Kind.FRAMES]
+    why += f"; {listed(frames)} has four dimensions: move it in a function over batches" if frames else ""
+    seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
+    raise NotFoundError(
+        f"{shown(transform, 200)}: no field is an image that it can be applied to, which is {AN_IMAGE}: {why}"
+        f"; field= chooses one all the same; the fields are {seen}"
+    )
+
+
+def _why_not(field: Field, said: Declared) -> str:
+    if field.name in said.masks:
+        return f"{plain(field.name)} is one of masks="
+    what = "a mask" if kind_of(field) is Kind.MASK else "no image"
+    return f"{plain(field.name)} looks like {what}"
+
+
 def _images_of(fields: list[Field]) -> list[Field]:
     """Those that are images by themselves, and beside the surest of them: not matrices, points or maps."""
     images = [field for field in fields if kind_of(field).role == "image"]

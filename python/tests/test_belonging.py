@@ -14,6 +14,7 @@ from apldata._belonging import Kind, kind_of
 
 NOTHING, IMAGE, MASK, MAP, UNFIT = Kind.NOTHING, Kind.IMAGE, Kind.MASK, Kind.MAP, Kind.UNFIT
 VECTORS, INSTANCES, KEYPOINTS, GUESS = Kind.VECTORS, Kind.INSTANCES, Kind.KEYPOINTS, Kind.LIKELY_UNFIT
+FRAMES = Kind.FRAMES
 BOXES, LIKELY, OTHER_BOXES, ROWS = Kind.BOXES, Kind.LIKELY_BOXES, Kind.OTHER_BOXES, Kind.BOX_ROWS
 
 IMAGES = {
@@ -38,7 +39,21 @@ ROWS_OF = [
     ("landmark", "f32", (3, 32, 32), "input", IMAGE, KEYPOINTS, KEYPOINTS),
     ("thermal", "u16", (32, 32), "input", IMAGE, NOTHING, NOTHING),
     ("bands", "f32", (7, 32, 32), "input", IMAGE, NOTHING, NOTHING),
+    # in four dimensions
+    ("clip", "u8", (8, 3, 32, 32), "input", FRAMES, FRAMES, FRAMES),
+    ("clip", "u8", (-1, 3, 64, 48), "input", FRAMES, FRAMES, FRAMES),
+    ("clip", "f32", (-1, 3, -1, -1), "input", NOTHING, NOTHING, FRAMES),
+    ("views", "u8", (4, 32, 32, 3), "input", FRAMES, FRAMES, FRAMES),
+    ("volume", "f32", (1, 8, 32, 32), "input", FRAMES, NOTHING, NOTHING),
+    ("slices", "f32", (1, 32, 32, 8), "target", FRAMES, NOTHING, NOTHING),
+    ("masks", "u8", (-1, 1, 32, 32), "target", INSTANCES, INSTANCES, INSTANCES),
+    ("features", "f32", (2, 8, 4, 4), "input", NOTHING, NOTHING, NOTHING),
     # masks
+    ("seg", "u8", (32, 32), "input", MASK, UNFIT, MASK),
+    ("annotations", "u8", (8, 32, 32), "input", MASK, UNFIT, MASK),
+    ("annotation", "u8", (32, 32), "input", MASK, UNFIT, MASK),
+    ("annotated", "u8", (3, 32, 32), "input", IMAGE, IMAGE, IMAGE),
+    ("seg_ids", "i64", (16, 77), "input", NOTHING, NOTHING, NOTHING),
     ("mask", "u8", (32, 32), "input", MASK, UNFIT, MASK),
     ("segmentation", "i64", (32, 32), "input", MASK, UNFIT, MASK),
     ("gt", "i32", (1, 32, 32), "target", MASK, NOTHING, MASK),
@@ -292,6 +307,7 @@ ADVICE = {
     IMAGE: "masks=", MASK: "masks=", MAP: "masks=", BOXES: "boxes=", LIKELY: "boxes=",
     OTHER_BOXES: STORE, ROWS: STORE, INSTANCES: "varies: store one mask", KEYPOINTS: "keypoints cannot",
     UNFIT: "only maps as large", GUESS: "it may be a map", VECTORS: "vectors, as of optical flow",
+    FRAMES: "four dimensions",
 }  # fmt: skip
 
 

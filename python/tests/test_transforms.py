@@ -300,9 +300,15 @@ def test_what_moves_an_image_does_not_leave_its_mask(dtype: str, tmp_path: Path)
 
 
 def test_messages_name_the_fields(scenes: str, tmp_path: Path) -> None:
-    with pytest.raises(
-        apldata.InvalidError, match=r"several fields are images \(image, mask\).*grey: u8\[16,16\]"
-    ):
+    fields = {"left": ("u8", (3, 16, 16)), "right": ("u8", (3, 16, 16)), "grey": ("u8", (16, 16))}
+    with apldata.Writer(tmp_path / "pair", fields) as writer:
+        writer.append(**{name: np.zeros(shape) for name, (_, shape) in fields.items()})
+    for step in (RandomFlip(), Normalize()):
+        with pytest.raises(
+            apldata.InvalidError, match=r"several fields are images \(left, right\).*grey: u8\[16,16\]"
+        ):
+            Loader(tmp_path / "pair", transforms=step)
+    with pytest.raises(apldata.InvalidError, match=r"move image alone, and leave mask, grey as it is"):
         Loader(scenes, transforms=RandomFlip())
     with pytest.raises(apldata.InvalidError, match=r"field image is not among the fields wanted"):
         Loader(scenes, fields=["grey", "mask"], transforms=RandomFlip(field="image"))
