@@ -62,8 +62,10 @@ _MASK = f"^(?!.*({_TOKENS})).*(mask|segm|(?<![a-z])segs?(?![a-z]))"
 _NOTES = "annotations?(?![a-z])"
 _MAP = f"{_MASK}|heatmap|depth|(map|flow)s?(?![a-z])"
 _FLOW = "flows?(?![a-z])|offset|displacement"
-_POINT, _OUTLINE = "keypoint|landmark", "polygon|contour"
-_POINTS = f"(?<![a-z])(points|joints)(?![a-z])|{_OUTLINE}"
+_POINT = "keypoint|landmark|(?<![a-z])(kps|kpts?)(?![a-z])"
+_OUTLINE = "polygon|contour|(?<![a-z])(polys?|quads?)(?![a-z])"
+_OUTLINES_OF_MASKS = "segmentation|(?<![a-z])segm(?![a-z])"  # as COCO has them
+_POINTS = f"(?<![a-z])(points|joints|pts|lms?)(?![a-z])|{_OUTLINE}"
 _NO_NAME = "(?!)"
 
 
@@ -232,7 +234,10 @@ _TABLE = (  # the first that fits says what a field is
     # Keypoints and outlines, perhaps all of them in one row.
     _Row(Kind.KEYPOINTS, _named(_POINT), _PLACE, _is_row_of_points),
     _Row(Kind.KEYPOINTS, _named(_POINTS), _PLACE, _shape("(.*,)?[23]")),
+    _Row(Kind.KEYPOINTS, _named("(?<![a-z])points(?![a-z])"), _FLOAT, _shape("-1")),
     _Row(Kind.KEYPOINTS, _named(_OUTLINE), _PLACE, _shape(r"-1|\d*[02468]")),
+    _Row(Kind.KEYPOINTS, _named(_OUTLINE), _PLACE - _BYTE, _shape("n,([468]|1[02468])")),
+    _Row(Kind.KEYPOINTS, _named(_OUTLINES_OF_MASKS), _FLOAT, _shape("-1|(n,)?n,2|-1,([468]|1[02468])")),
     _Row(Kind.KEYPOINTS, _named(_OUTLINE), _FLOAT, _shape(".*,-1")),
     # What may be boxes, or one box: rows of four to six numbers.
     _Row(Kind.LIKELY_BOXES, _target("rois|annot|target"), _F32, _shape("-1,4")),
