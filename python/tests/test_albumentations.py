@@ -51,6 +51,60 @@ def test_others_do_not(store: apldata.Store, make: Any) -> None:
     assert isinstance(made, Wrapped)
 
 
+SAME_NAMES = {  # as classes of torchvision, which C knows
+    "GaussianBlur": lambda: A.GaussianBlur(p=1.0),
+    "ElasticTransform": lambda: A.ElasticTransform(p=1.0),
+    "ColorJitter": lambda: A.ColorJitter(p=1.0),
+    "Pad": lambda: A.Pad((2, 3), fill=7),
+    "Resize": lambda: A.Resize(20, 24),
+    "RandomResizedCrop": lambda: A.RandomResizedCrop((24, 24)),
+    "RandomCrop": lambda: A.RandomCrop(40, 40, pad_if_needed=True),
+    "CenterCrop": lambda: A.CenterCrop(40, 40, pad_if_needed=True),
+    "Normalize": lambda: A.Normalize(MEAN, STD, max_pixel_value=100.0),
+    "RandomOrder": lambda: A.RandomOrder([A.GaussianBlur(p=1.0), A.Solarize(p=1.0)], p=1.0),
+}
+
+
+@pytest.mark.parametrize("name", SAME_NAMES)
+def test_one_of_another_librarys_name_is_itself(store: apldata.Store, images: np.ndarray, name: str) -> None:
+    (made,) = resolved(A.Compose([A.HorizontalFlip(p=1.0), SAME_NAMES[name]()]), store.schema)[1:]
+    assert isinstance(made, Wrapped)
+    assert len(epoch(store, [A.HorizontalFlip(p=1.0), SAME_NAMES[name]()])) == len(images)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        A.GaussianBlur(blur_limit=(5, 5), sigma_limit=(1.5, 1.5), p=1.0),
+        A.ColorJitter((0.7, 0.7), (1, 1), (1, 1), (0, 0), p=1.0),
+        A.Pad((2, 3), fill=7),
+        A.Resize(20, 24),
+        A.CenterCrop(40, 40, pad_if_needed=True),
+        A.CenterCrop(24, 20),
+        A.Normalize(MEAN, STD, max_pixel_value=100.0),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_one_of_another_librarys_name_does_what_it_does(
+    store: apldata.Store, images: np.ndarray, step: Any
+) -> None:
+    flipped = [A.HorizontalFlip(p=1.0), step]
+    there = A.Compose(flipped)
+    expected = np.stack([there(image=x.transpose(1, 2, 0))["image"].transpose(2, 0, 1) for x in images])
+    assert np.array_equal(epoch(store, A.Compose(flipped)), expected)
+    assert np.array_equal(epoch(store, flipped), expected)
+
+
+def test_one_that_normalises_in_another_way_converts_itself(tmp_path: Path) -> None:
+    pixels = np.arange(2 * 32 * 32, dtype=np.uint8).reshape(2, 1, 32, 32)
+    apldata.convert({"image": pixels}, tmp_path / "db")
+    step = A.Normalize(MEAN, STD)  # of three channels
+    expected = np.stack([step(image=x.transpose(1, 2, 0))["image"].transpose(2, 0, 1) for x in pixels])
+    with Loader(tmp_path / "db", transforms=step, shuffle=False) as loader:
+        (batch,) = loader
+        assert np.array_equal(batch["image"], expected)
+
+
 def test_the_first_that_differ_come_to_c(store: apldata.Store) -> None:
     first, second = resolved(A.Compose([A.HorizontalFlip(), BRIGHT, A.VerticalFlip()]), store.schema)
     assert first == RandomFlip(0.5, field=("image",)) and isinstance(second, Wrapped)

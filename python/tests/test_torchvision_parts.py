@@ -47,3 +47,14 @@ def test_each_part_has_draws_of_its_own(store: apldata.Store) -> None:
         for other in range(one):
             assert abs(np.corrcoef(drawn[:, one], drawn[:, other])[0, 1]) < 0.15
     assert not np.array_equal(drawn, again)
+
+
+def test_part_of_the_users_own_is_called_whatever_its_name(store: apldata.Store, images: np.ndarray) -> None:
+    class GaussianBlur(torch.nn.Module):
+        def forward(self, image: Any) -> Any:
+            return 255 - image
+
+    step = v2.RandomApply([GaussianBlur()], p=1.0)
+    with Loader(store, "test", batch_size=len(images), shuffle=False, transforms=step) as loader:
+        (batch,) = loader
+        assert np.array_equal(batch["image"], 255 - images)

@@ -36,10 +36,10 @@ class Geometry(State):
     def _take_RandomVerticalFlip(self, step: Any) -> bool:
         return self._flip("vertical_flip_p", RandomVerticalFlip, float(step.p))
 
-    def _take_HorizontalFlip(self, step: Any) -> bool:
+    def _take_albumentations_HorizontalFlip(self, step: Any) -> bool:
         return self._take_RandomHorizontalFlip(step)
 
-    def _take_VerticalFlip(self, step: Any) -> bool:
+    def _take_albumentations_VerticalFlip(self, step: Any) -> bool:
         return self._take_RandomVerticalFlip(step)
 
     def _can_crop(self, pad: int, mode: str, height: int, width: int) -> bool:
@@ -59,8 +59,6 @@ class Geometry(State):
         return 0 < height <= sides[0][0] + 2 * pad and 0 < width <= sides[0][1] + 2 * pad
 
     def _take_Pad(self, step: Any) -> bool:
-        if not hasattr(step, "padding_mode"):  # Albumentations
-            return False
         mode = getattr(step.padding_mode, "value", step.padding_mode)
         done = ("crop_height", "pad", "pad_left", "cutout", *PIXELS)
         if any(self._settings.get(key) for key in done) or self._touched or self._floats is not None:
@@ -106,8 +104,6 @@ class Geometry(State):
     def _can_resize(self, step: Any) -> bool:
         """May it be scaled by C, which does it first?"""
         interpolation = getattr(step.interpolation, "value", step.interpolation)
-        if type(step).__module__.split(".")[0] != "torchvision":
-            return False
         if interpolation not in ("bilinear", 2):
             self.why = f"its interpolation is {interpolation}, and C has bilinear alone"
             return False
@@ -120,7 +116,7 @@ class Geometry(State):
         return not (any(key in self._settings for key in done) or self._touched or self._floats is not None)
 
     def _take_RandomResizedCrop(self, step: Any) -> bool:
-        if not hasattr(step, "interpolation") or not self._can_resize(step):
+        if not self._can_resize(step):
             return False
         height, width = (int(side) for side in step.size)
         scale, ratio = tuple(map(float, step.scale)), tuple(map(float, step.ratio))
@@ -137,7 +133,7 @@ class Geometry(State):
         return self._crop((height, width), make)
 
     def _take_Resize(self, step: Any) -> bool:
-        if not hasattr(step, "antialias") or not self._any_size or not self._can_resize(step):
+        if not self._any_size or not self._can_resize(step):
             return False  # torchvision resizes images of one size all at once
         size = [step.size] if isinstance(step.size, int) else list(step.size or [])
         if getattr(step, "max_size", None) is not None or len(size) not in (1, 2):
@@ -167,8 +163,6 @@ class Geometry(State):
         return self._roles.follow and self._roles.boxes is not None
 
     def _take_RandomCrop(self, step: Any) -> bool:
-        if hasattr(step, "height"):  # Albumentations
-            return step.p == 1 and self._random_crop((step.height, step.width), 0, "constant")
         pads = step.padding if isinstance(step.padding, (list, tuple)) else [step.padding or 0]
         mode = getattr(step.padding_mode, "value", step.padding_mode)
         if (
@@ -180,18 +174,28 @@ class Geometry(State):
         more = bool(getattr(step, "pad_if_needed", False))
         return self._random_crop((int(step.size[0]), int(step.size[1])), int(pads[0]), mode, more)
 
+    def _take_albumentations_RandomCrop(self, step: Any) -> bool:
+        return _crops_alone(step) and self._random_crop((step.height, step.width), 0, "constant")
+
     def _take_CenterCrop(self, step: Any) -> bool:
-        if getattr(step, "p", 1) != 1 or getattr(step, "pad_if_needed", False):
-            return False
-        height, width = (step.height, step.width) if hasattr(step, "height") else step.size
-        size = int(height), int(width)
+        return self._centre_crop((int(step.size[0]), int(step.size[1])))
+
+    def _take_albumentations_CenterCrop(self, step: Any) -> bool:
+        return _crops_alone(step) and self._centre_crop((step.height, step.width), rounded_down=True)
+
+    def _centre_crop(self, size: tuple[int, int], rounded_down: bool = False) -> bool:
         if not self._can_crop(0, "constant", *size):
             return False
         if not (self._any_size or "sizing" in self._settings):
             rest = [side - crop for side, crop in zip(self._image.shape[-2:], size, strict=True)]
-            if hasattr(step, "height") and any(side % 4 == 3 for side in rest):
-                return False  # Albumentations rounds the middle down
+            if rounded_down and any(side % 4 == 3 for side in rest):
+                return False  # C rounds the middle to even
             flips = "vertical_flip_p", "flip"
             if any(side % 2 and key in self._settings for side, key in zip(rest, flips, strict=True)):
                 return False  # C flips after the crop: the middle would be a pixel to the side
         return self._crop(size, lambda names: CenterCrop(size, field=names))
+
+
+def _crops_alone(step: Any) -> bool:
+    """Does a crop of Albumentations always crop, and never pad?"""
+    return step.p == 1 and not getattr(step, "pad_if_needed", False)

@@ -19,7 +19,7 @@ from ..transforms import (
     TrivialAugmentWide,
 )
 from ._state import State
-from ._steps import altered, name_of
+from ._steps import altered, library_of_class, name_of
 
 
 class Pixels(State):
@@ -28,14 +28,14 @@ class Pixels(State):
     def _take_ColorJitter(self, step: Any, p: float = 1.0) -> bool:
         given = {name: getattr(step, name) for name in ("brightness", "contrast", "saturation", "hue")}
         bounds = {name: tuple(map(float, value)) for name, value in given.items() if value is not None}
-        return self._take_pixels(step, "jitter_p", lambda: ColorJitter(**bounds, p=p, field=self._names))
+        return self._take_pixels("jitter_p", lambda: ColorJitter(**bounds, p=p, field=self._names))
 
     def _take_GaussianBlur(self, step: Any, p: float = 1.0) -> bool:
         size, sigma = tuple(map(int, step.kernel_size)), tuple(map(float, step.sigma))
         sides = self._side("crop_width", -1), self._side("crop_height", -2)
         if any(length // 2 >= side for length, side in zip(size, sides, strict=True)):
             return False  # which torch refuses
-        return self._take_pixels(step, "blur_p", lambda: GaussianBlur(size, sigma, p=p, field=self._names))
+        return self._take_pixels("blur_p", lambda: GaussianBlur(size, sigma, p=p, field=self._names))
 
     def _take_affine(self, step: Any, kind: Any, p: float, **settings: Any) -> bool:
         interpolation = getattr(step.interpolation, "value", step.interpolation)
@@ -49,7 +49,6 @@ class Pixels(State):
         centre = None if step.center is None else tuple(map(float, step.center))
         degrees = tuple(map(float, step.degrees))
         return self._take_pixels(
-            step,
             "affine_p",
             lambda: kind(degrees, **settings, center=centre, p=p, field=self._names),
         )
@@ -71,7 +70,7 @@ class Pixels(State):
         if settings["p"] <= 0:
             return True
         settings |= {"interpolation": interpolation, "fill": step.fill if single else list(step.fill)}
-        return self._take_pixels(step, key, lambda: kind(**settings, field=self._names))
+        return self._take_pixels(key, lambda: kind(**settings, field=self._names))
 
     def _take_RandomPerspective(self, step: Any) -> bool:
         distortion, p = float(step.distortion_scale), float(step.p)
@@ -92,7 +91,7 @@ class Pixels(State):
         if self._roles.masks or len(self._roles.images) > 1:
             return False  # which torchvision refuses
         settings |= {"num_magnitude_bins": step.num_magnitude_bins, "interpolation": interpolation}
-        return self._take_pixels(step, "policy", lambda: kind(**settings, fill=fill, field=self._names))
+        return self._take_pixels("policy", lambda: kind(**settings, fill=fill, field=self._names))
 
     def _take_RandAugment(self, step: Any) -> bool:
         return self._take_policy(step, RandAugment, num_ops=step.num_ops, magnitude=step.magnitude)
@@ -109,25 +108,27 @@ class Pixels(State):
             "RandomAffine": self._take_RandomAffine,
             "RandomRotation": self._take_RandomRotation,
         }
-        if len(inner) != 1 or name_of(inner[0]) not in known or altered(inner[0]):
+        if len(inner) != 1 or library_of_class(inner[0]) != "torchvision" or altered(inner[0]):
+            return False
+        if name_of(inner[0]) not in known:
             return False
         return known[name_of(inner[0])](inner[0], float(step.p))
 
     def _take_RandomGrayscale(self, step: Any) -> bool:
-        return self._take_pixels(step, "grey_p", lambda: RandomGrayscale(float(step.p), field=self._names))
+        return self._take_pixels("grey_p", lambda: RandomGrayscale(float(step.p), field=self._names))
 
     def _take_Grayscale(self, step: Any) -> bool:
         channels = step.num_output_channels
         if any(field.channels not in (3, channels) for field in self._roles.images):
             return False  # planes are added
-        return self._take_pixels(step, "grey_p", lambda: Grayscale(channels, field=self._names))
+        return self._take_pixels("grey_p", lambda: Grayscale(channels, field=self._names))
 
     def _take_RandomErasing(self, step: Any) -> bool:
         value = "random" if step.value is None else step.value
         values = list(value) if isinstance(value, (list, tuple)) else [value]
         scaled = self._floats is ToFloat32 and self._scaled
         fits = all(len(values) in (1, field.channels) for field in self._roles.images)
-        if type(step).__module__.split(".")[0] != "torchvision" or "erase_p" in self._settings or not fits:
+        if "erase_p" in self._settings or not fits:
             return False
         if self._touched or (self._floats is not None and not scaled) or (value == "random" and not scaled):
             return False

@@ -94,11 +94,12 @@ class State:
         self._moves.append(move)
         return True
 
-    def _take_pixels(self, step: Any, key: str, make: Callable[[], Transform]) -> bool:
+    def _take_pixels(self, key: str, make: Callable[[], Transform]) -> bool:
         """Takes a step that changes pixels of u8, unless C would do it before what was done already."""
-        ours = type(step).__module__.split(".")[0] == "torchvision" and self._floats is None
         late = any(done in self._settings for done in PIXELS[PIXELS.index(key) :])
-        if not ours or late or self._touched or any(f.channels not in (1, 3) for f in self._roles.images):
+        if late or self._touched or self._floats is not None:
+            return False
+        if any(field.channels not in (1, 3) for field in self._roles.images):
             return False
         try:
             transform = make()

@@ -15,6 +15,12 @@ def altered(transform: Any) -> bool:
     return any(hooks) or any(callable(getattr(type(transform), name, None)) for name in own)
 
 
+def library_of_class(transform: Any) -> str:
+    """The library that defines its class, or the function; of a subclass, not that of its base."""
+    of = transform if isinstance(transform, types.FunctionType) else type(transform)
+    return str(of.__module__).split(".")[0]
+
+
 def name_of(transform: Any) -> str:
     """The name of its class, or of the function."""
     return str(getattr(transform, "__name__", type(transform).__name__))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from .. import _core
 from ..transforms import CutMix, MixUp, Normalize, RandomChoice, ToBFloat16, ToFloat16, ToFloat32
 from ._state import State
-from ._steps import altered
+from ._steps import altered, library_of_class
 
 _TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
 _WHOLE = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
@@ -22,7 +21,7 @@ class Values(State):
     def _mixing_of(self, step: Any) -> Any:
         """Ours that does the same; None: none."""
         kinds: dict[str, Any] = {"MixUp": MixUp, "CutMix": CutMix}
-        kind = kinds.get(type(step).__name__)
+        kind = kinds.get(type(step).__name__) if library_of_class(step) == "torchvision" else None
         classes = step.num_classes if kind else None
         if (
             kind is None
@@ -88,7 +87,7 @@ class Values(State):
     def _take_ToDtype(self, step: Any) -> bool:
         return self._convert(step.dtype, step.scale)
 
-    def _take_ToFloat(self, step: Any) -> bool:  # Albumentations
+    def _take_albumentations_ToFloat(self, step: Any) -> bool:
         return (
             step.p == 1
             and step.max_value in (None, 255)
@@ -97,20 +96,22 @@ class Values(State):
         )
 
     def _take_Normalize(self, step: Any) -> bool:
-        if hasattr(step, "max_pixel_value"):  # Albumentations: converts too
-            if (
-                step.p != 1
-                or step.max_pixel_value != 255
-                or getattr(step, "normalization", "standard") != "standard"
-            ):
-                return False
-            if not self._take_ToFloat(types.SimpleNamespace(p=1, max_value=255)):
-                return False
+        return self._can_normalize() and self._set_normalize(step.mean, step.std)
+
+    def _take_albumentations_Normalize(self, step: Any) -> bool:
+        if getattr(step, "normalization", "standard") != "standard" or step.max_pixel_value != 255:
+            return False
+        if step.p != 1 or self._floats is not None or not self._convert("torch.float32", True):
+            return False
+        if self._can_normalize() and self._set_normalize(step.mean, step.std):
+            return True
+        self._floats = None  # it converts too, and is left as a whole
+        return False
+
+    def _can_normalize(self) -> bool:
         if self._floats is not ToFloat32 or not self._scaled or self._normalised:
             return False
-        if self._settings.get("erase") == _core.APL_ERASE_NOISE:
-            return False  # what was erased would be normalised too
-        return self._set_normalize(step.mean, step.std)
+        return self._settings.get("erase") != _core.APL_ERASE_NOISE  # which would be normalised too
 
     def _set_normalize(self, mean: Any, std: Any) -> bool:
         try:
