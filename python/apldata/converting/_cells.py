@@ -14,7 +14,7 @@ from .._arguments import shown
 from .._corners import by_corners
 from .._errors import InvalidTypeError
 from ..schema import listed
-from ._images import DecodedImage, File, file_of, of_pil
+from ._images import DecodedImage, File, MaskArray, file_of, is_mask, of_pil
 from ._members import members_of, named_values
 
 LISTS = (list, tuple, deque, range, KeysView, ValuesView)  # values as a list has them
@@ -41,6 +41,7 @@ def _array_of_tensor(tensor: Any, own: bool) -> np.ndarray:
     if str(plain.dtype) == "torch.bfloat16":
         plain = plain.float()
     array = np.asarray(plain.resolve_conj().resolve_neg())
+    array = array.view(MaskArray) if is_mask(tensor) else array
     shared = own and tensor.device.type == "cpu" and array.ctypes.data == tensor.data_ptr()
     return array.copy() if shared else array
 

@@ -20,6 +20,7 @@ from ._found import found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
 from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
 from ._refusals import refusal
+from ._segmentation import Segmentation
 from ._shapes import shape_of_numbers
 from ._times import unit_of
 from ._told import Chunk, Column, Told
@@ -27,6 +28,7 @@ from ._told import Chunk, Column, Told
 Types = Mapping[str, Any] | None
 Fields = Iterable[str] | Mapping[str, str] | None
 Classes = Mapping[str, Iterable[str]] | Iterable[str] | None
+AS_MASK = Told(mark="target", as_mask=True)
 _CODES = ("u8", "u16", "u32")  # the types of classes' numbers
 
 
@@ -50,6 +52,11 @@ class Asked:
     def field(self, column: str) -> str:
         return column if self.fields is None else self.fields[column]
 
+    def says_nothing(self, column: str, told: Mapping[str, Told]) -> bool:
+        """Does nobody say what the column is for?"""
+        name, of = self.field(column), told.get(column, Told())
+        return name not in {**self.types, **self.classes} and of.mark is None and of.classes is None
+
 
 def _fields(fields: Fields) -> dict[str, str] | None:
     if isinstance(fields, Mapping):
@@ -66,7 +73,7 @@ def _type(name: str, spec: Any) -> Told | str:
             str(field.dtype), field.shape, field.classes, field.mark, kept, field.media, layout=field.layout
         )
     if isinstance(spec, str) and spec == "mask":
-        return Told(mark="target", as_mask=True)
+        return AS_MASK
     if isinstance(spec, str) and spec in ("json", "file"):
         return "json" if spec == "json" else Told(is_file=True)
     dtype, shape = spec if isinstance(spec, tuple) and len(spec) == 2 else (spec, None)
@@ -379,6 +386,12 @@ def choose(
 ) -> tuple[list[Maker], list[str]]:
     """The makers of the columns that are wanted, and what the caller ought to know of them."""
     chooser = _Chooser(wanted, first, columns, pool, outside)
-    makers = [chooser.maker(column, told.get(column, Told())) for column in columns]
+    unsaid = {column: wanted.field(column) for column in columns if wanted.says_nothing(column, told)}
+    masks = Segmentation({column: first[column] for column in columns}, told, unsaid, outside)
+    guessed = () if wanted.keep_bytes else columns
+    of_all = {column: told.get(column, Told()) for column in columns}
+    of_all |= {column: AS_MASK.over(of_all[column]) for column in guessed if masks.are_masks(column)}
+    makers = [chooser.maker(column, of_all[column]) for column in columns]
     chooser.describe_images(makers, told)
-    return makers, chooser.notes
+    masks.mark(makers)
+    return makers, [*chooser.notes, *masks.notes]

@@ -160,6 +160,17 @@ class Header:
     orientation: int
 
 
+class MaskArray(np.ndarray):
+    """Of a tensor that says that it is a mask."""
+
+
+def is_mask(tensor: Any) -> bool:
+    """Is it a Mask of torchvision's tv_tensors?"""
+    return any(
+        of.__name__ == "Mask" and of.__module__.startswith("torchvision.") for of in type(tensor).mro()
+    )
+
+
 def decoded_image(image: Any) -> DecodedImage:
     """Of Pillow's."""
     highest = _highest(image)
