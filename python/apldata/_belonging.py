@@ -42,7 +42,7 @@ class Kind(Enum):
     BOXES = "boxes", "boxes", _FOLLOWS
     LIKELY_BOXES = "", "boxes", _FOLLOWS  # not called so
     UNFIT = "", "", f"{_AS_IT_IS}{_FIT}: {_BOTH}"  # maps of another size, such as heatmaps
-    LIKELY_UNFIT = "", "", f"{_AS_IT_IS}it may be a map, and {_FIT}: {_BOTH}"  # targets, not called so
+    LIKELY_UNFIT = "", "", f"{_AS_IT_IS}it may be a map, and {_FIT}: {_BOTH}"  # not called so
     VECTORS = "", "", f"{_AS_IT_IS}{_BEND}: {_BOTH}"
     FRAMES = "", "", f"{_AS_IT_IS}{_FLAT}: {_BOTH}"  # of a clip, slices of a volume, several views
     KEYPOINTS = "", "", f"{_AS_IT_IS}keypoints cannot follow: {_BOTH}"
@@ -66,6 +66,8 @@ _POINT = "keypoint|landmark|(?<![a-z])(kps|kpts?)(?![a-z])"
 _OUTLINE = "polygon|contour|(?<![a-z])(polys?|quads?)(?![a-z])"
 _OUTLINES_OF_MASKS = "segmentation|(?<![a-z])segm(?![a-z])"  # as COCO has them
 _POINTS = f"(?<![a-z])(points|joints|pts|lms?)(?![a-z])|{_OUTLINE}"
+_FEATURES = f"{_TOKENS}|embed|feature|latent|hidden|matri|kernel|spectr|(?<![a-z])mels?(?![a-z])"
+_NO_FEATURES = f"^(?!.*({_FEATURES}))"
 _NO_NAME = "(?!)"
 
 
@@ -96,6 +98,7 @@ _PLACE = _ANY - {"bool"}
 
 # ----------------------------------------------------------------------------------------------------- shapes
 
+_SMALLEST, _NARROWEST = 32, 3  # of what may be an image: pixels of a side, and one side by the other
 ALL_VARY = (-1, -1, -1)  # of image files of any size: the channels come first
 
 
@@ -142,6 +145,14 @@ def _is_grid(field: Field) -> bool:
     return len(shape) in (2, 3) and min(shape) > 0 and max(map(min, _ends(field))) > 4
 
 
+def _may_be_image(field: Field) -> bool:
+    """Is it as large, and no narrower, than images of one size are? Features of so many tokens mostly are
+    narrower, as f32[197,768]; numbers of tokens are whole, in two dimensions."""
+    sides = planes_of(field) or (0, 0)
+    tokens = len(field.shape) == 2 and field.dtype in ("i32", "u32", "i64", "u64")
+    return not tokens and min(sides) >= _SMALLEST and max(sides) <= _NARROWEST * min(sides)
+
+
 def _is_row_of_points(field: Field) -> bool:
     """Of two or three numbers each, as many as there are."""
     last = field.shape[-1] if field.shape else 0
@@ -186,7 +197,7 @@ def _beside(field: Field, image: Field) -> Beside:
     planes, ends = planes_of(image), _ends(field)
     varies = field.media or (-1, -1) in (ends[0], planes_of(field))
     if image.is_photo or -1 in (planes or ()):
-        return _VARYING if varies else _FIXED if _is_grid(field) else _OTHER
+        return _VARYING if varies else _FIXED if _is_grid(field) or len(field.shape) == 4 else _OTHER
     if varies:
         return _LOOSE
     if planes is None or len(field.shape) not in (2, 3, 4):
@@ -257,6 +268,7 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.FRAMES, _anything, _ANY, _shape("n,n,n,n"), _SAME),
     _Row(Kind.FRAMES, _anything, _BYTE | {"u16"}, _shape("n,[134],s|[134],n,s|n,s,[134]")),
     _Row(Kind.FRAMES, _anything, _ANY, _shape("n,[134],-1,-1|[134],n,-1,-1|n,-1,-1,[134]"), _VARYING),
+    _Row(Kind.FRAMES, _named(_NO_FEATURES), _FLOAT, _shape("k,[134],f|[134],k,f|k,f,[134]"), _FIXED),
     # What has numbers for each pixel, as many as there are in the image.
     _Row(Kind.MAP, _anything, _ANY, _shape("(k,)?k,k"), _SAME),
     _Row(Kind.UNFIT, _anything, _ANY, _shape("n,n,n"), _SAME),
@@ -268,6 +280,7 @@ _TABLE = (  # the first that fits says what a field is
     # Maps of another size.
     _Row(Kind.UNFIT, _named(_MAP), _ANY, _is_grid, _FIXED),
     _Row(Kind.LIKELY_UNFIT, _target(), _ANY, _is_grid, _PART | _FIXED),
+    _Row(Kind.LIKELY_UNFIT, _named(_NO_FEATURES), _ANY, _may_be_image, _FIXED),
 )
 
 
