@@ -13,7 +13,7 @@ from ._arguments import choice, names, optional_text, shown
 from ._arrays import numpy_dtype
 from ._belonging import ALL_VARY, Kind, is_picture, kind_of, planes_of
 from ._errors import InvalidError, NotFoundError
-from .schema import AN_IMAGE, Field, Schema, channels_last, listed, plain, warn_unclear
+from .schema import AN_IMAGE, Field, Schema, channels_last, listed, plain, told_last, warn_unclear
 from .transforms import BOX_FORMATS
 
 _TRIED, _BOXES_TRIED = 256, 2  # pixels of a side that varies, and boxes, where a transform is tried out
@@ -89,7 +89,7 @@ def image_of(schema: Schema, fields: list[Field], transform: Any, said: Declared
     seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
     raise NotFoundError(
         f"{shown(transform, 200)}: no field is an image that it can be applied to, which is {AN_IMAGE}: {why}"
-        f"; field= chooses one all the same; the fields are {seen}"
+        f"; field= chooses one all the same; the fields are {seen}{told_last(left)}"
     )
 
 

@@ -158,6 +158,13 @@ def field_of(told: dict[str, Any]) -> Field:
     return Field(**{**known, "digest": told["digest"].hex()})
 
 
+def told_last(fields: Iterable[Field]) -> str:
+    """For a message about fields of which none is an image: of one, the channels come last."""
+    last = (f for f in fields if f.dtype == "u8" and len(f.shape) == 3 and 1 <= f.shape[2] <= 4)
+    name = next((plain(field.name) for field in last), None)
+    return f"; of field {name} the channels come last, and should come first" if name else ""
+
+
 class Schema(tuple[Field, ...]):
     """The fields of a store, in their order; also by name: ``store.schema["label"].classes``."""
 
@@ -202,16 +209,14 @@ class Schema(tuple[Field, ...]):
         if found:
             names = listed(f.name for f in found)
             raise InvalidError(f"several fields are images ({names}): name one; the fields are {seen}")
-        last = next(
-            (f for f in fields if f.dtype == "u8" and len(f.shape) == 3 and 1 <= f.shape[2] <= 4), None
-        )
         left_out = next((field for field in self if field.is_picture or field.is_photo), None)
         if left_out:
             raise InvalidError(
                 f"field {plain(left_out.name)} is not among the fields wanted, which are {seen}"
             )
-        hint = f"; of field {plain(last.name)} the channels come last, and should come first" if last else ""
-        raise NotFoundError(f"no field is an image, which is {AN_IMAGE}; the fields are {seen}{hint}")
+        raise NotFoundError(
+            f"no field is an image, which is {AN_IMAGE}; the fields are {seen}{told_last(fields)}"
+        )
 
     def __repr__(self) -> str:
         return f"Schema({', '.join(f'{plain(field.name)}: {field.type}' for field in self)})"

@@ -50,7 +50,8 @@ def test_a_mask_is_not_taken_for_the_image(tmp_path: Path, dtype: str, shape: An
     db = store(tmp_path, Field("image", dtype, shape), mask)
     for step in OWN:
         told = rf"no field is an image .*: {name} looks like a mask; field= chooses .* image: {dtype}"
-        with pytest.raises(NotFoundError, match=told):
+        last = ".*of field image the channels come last" if shape[-1] == 3 else ""
+        with pytest.raises(NotFoundError, match=told + last):
             Loader(db, transforms=step)
     with pytest.raises(NotFoundError, match=f"{name} is one of masks=; field= chooses"):
         Loader(db, transforms=Normalize(0.5, 0.5), masks=name)
