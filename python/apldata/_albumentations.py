@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import shown
 from ._errors import InvalidError
 from ._foreign import Wrapped
 from ._library import library_of
@@ -42,6 +43,11 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "detach") and hasattr(value, "numpy")
 
 
+def _takes_boxes(transform: Any) -> bool:
+    """Does any of its parts move boxes, as far as they tell?"""
+    return any("bboxes" in str(getattr(one, "_available_keys", "bboxes")) for one in _all_parts(transform))
+
+
 def _all_parts(transform: Any) -> list[Any]:
     parts = getattr(transform, "transforms", None)
     return [transform] if parts is None else [one for part in parts for one in _all_parts(part)]
@@ -61,8 +67,9 @@ class Albumentations(Wrapped):
         self._copies: list[list[Any]] = []  # of each thread: pipelines hold their random state
         self._lock = threading.Lock()  # of the copies, which two iterators may want
         self._keys = self._targets()
+        self._apart = [False] * len(transforms)  # of each pipeline: it leaves the boxes as they are
         self._format = ""  # of the boxes
-        self._told: list[Any] = []  # the label_fields of each pipeline
+        self._told: list[Any] = []  # the label_fields of each pipeline that moves boxes
         self._labels = self._label_fields()
 
     def _targets(self) -> dict[str, str]:
@@ -86,17 +93,20 @@ class Albumentations(Wrapped):
         """The fields that go with the boxes."""
         if self.roles.boxes is None:
             return []
-        processors: list[Any] = [getattr(one, "processors", {}).get("bboxes") for one in self.transforms]
-        if not all(processors):
-            name = self.roles.boxes.name
-            parts = [part for one in self.transforms for part in _all_parts(one)]
-            if all("bboxes" not in str(getattr(part, "_available_keys", "bboxes")) for part in parts):
-                self.roles = Roles(self.roles.images, self.roles.masks)
-                return []
-            raise InvalidError(
-                f"{self!r}: field {name} is boxes, which must move with the image: give A.Compose "
-                f"bbox_params, or leave {name} out of fields"
-            )
+        given: list[Any] = [getattr(one, "processors", {}).get("bboxes") for one in self.transforms]
+        self._apart = [not processor for processor in given]
+        for one, processor in zip(self.transforms, given, strict=True):
+            if not processor and _takes_boxes(one):
+                name = self.roles.boxes.name
+                raise InvalidError(
+                    f"{shown(one, 200)}: field {name} is boxes, which must move with the image: give "
+                    f"A.Compose bbox_params, or leave {name} out of fields"
+                )
+        processors = [processor for processor in given if processor]
+        if not processors:  # they may as well not know of the boxes
+            self._apart = [False] * len(self.transforms)
+            self.roles = Roles(self.roles.images, self.roles.masks)
+            return []
         self._format = processors[0].params.format
         self._told = [one.params.label_fields for one in processors]
         return list(dict.fromkeys(name for one in processors for name in one.params.label_fields or ()))
@@ -199,9 +209,10 @@ class Albumentations(Wrapped):
             for row in range(start, stop):
                 self._check_wanted()
                 data = self._sample(columns, row)
-                for pipeline, of_it in zip(self._pipelines(slot), own, strict=True):
+                for pipeline, of_it, apart in zip(self._pipelines(slot), own, self._apart, strict=True):
                     _seed(pipeline, of_it.of_row(row))
-                    data = self._applied(pipeline, data, row if ids is None else int(ids[row]))
+                    kept = {name: data.pop(name) for name in ("bboxes", *self._labels)} if apart else {}
+                    data = self._applied(pipeline, data, row if ids is None else int(ids[row])) | kept
                 results[row] = self._result(data, flat, columns, row)
 
         with self._lock:

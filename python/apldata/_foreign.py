@@ -23,6 +23,7 @@ from ._leaving import (
     first_mixing,
     labels_of_boxes,
     rows_of,
+    without_unmoved,
 )
 from ._library import library_of, steps_of
 from ._roles import (
@@ -147,6 +148,7 @@ class _Plan:
     def add(self, transforms: list[Any], library: str) -> None:
         """Some of another library, one after the other."""
         roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
+        roles = without_unmoved(transforms, roles) if library == "torchvision" else roles
         check_left(transforms, roles, self._read(), self._said)
         mixing = first_mixing(transforms)
         if mixing is not None:

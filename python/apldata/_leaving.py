@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from ._arguments import shown
-from ._belonging import Kind, kind_of
+from ._belonging import Kind, is_picture, kind_of
 from ._errors import InvalidError
 from ._roles import Declared, Roles, has_channels_last, in_c
+from ._translation import altered
 from .schema import Field
 
 _MOVES = (
@@ -17,6 +18,13 @@ _MOVES = (
     "perspective", "randomscale", "resize", "rotat", "scalejitter", "shortestsize", "symmetry", "thinplate",
     "transpose", "zoomout",
 )  # fmt: skip
+_VALUES = {
+    "ColorJitter", "ConvertImageDtype", "GaussianBlur", "GaussianNoise", "Grayscale", "Identity", "JPEG",
+    "Normalize", "PILToTensor", "RGB", "RandomAdjustSharpness", "RandomAutocontrast",
+    "RandomChannelPermutation", "RandomEqualize", "RandomErasing", "RandomGrayscale", "RandomInvert",
+    "RandomPhotometricDistort", "RandomPosterize", "RandomSolarize", "ToDtype", "ToImage", "ToPureTensor",
+    "ToTensor",
+}  # fmt: skip
 
 
 def parts_of(transform: Any) -> Iterator[Any]:
@@ -35,6 +43,39 @@ def first_moving(transforms: Iterable[Any]) -> Any:
     parts = (part for transform in transforms for part in parts_of(transform))
     named = ((part, getattr(part, "__name__", type(part).__name__).lower()) for part in parts)
     return next((part for part, name in named if name == "d4" or any(word in name for word in _MOVES)), None)
+
+
+def without_unmoved(transforms: list[Any], roles: Roles) -> Roles:
+    """Without boxes, which transforms of torchvision leave as they are that change only the values of
+    images."""
+    parts = [part for transform in transforms for part in parts_of(transform)]
+    return replace(roles, boxes=None) if roles.boxes and all(map(_changes_values, parts)) else roles
+
+
+def _changes_values(part: Any) -> bool:
+    """Does a transform of torchvision change the values of images alone? Those of users may do anything."""
+    dtype = getattr(part, "dtype", None)
+    kinds = {getattr(kind, "__name__", "") for kind in dtype} if isinstance(dtype, dict) else set()
+    known = type(part).__module__.startswith("torchvision.transforms.") and not altered(part)
+    return known and type(part).__name__ in _VALUES and "BoundingBoxes" not in kinds
+
+
+def with_boxes(roles: Roles) -> str:
+    """As arguments of a `PerPicture`, which do not say yet how boxes are stored."""
+    masks = f"masks={[mask.name for mask in roles.masks]!r}, " * bool(roles.masks)
+    boxes = roles.boxes.name if roles.boxes else None
+    return f"field={roles.images[0].name!r}, {masks}boxes={boxes!r}, box_format='XYXY'"
+
+
+def refuse_old(name: str, roles: Roles) -> NoReturn:
+    """Refuses one of torchvision's older transforms, which know nothing of masks and boxes."""
+    others = ", ".join(field.name for field in roles.all[1:])
+    how = f", in PerPicture(v2.{name}(...), {with_boxes(roles)})" if roles.boxes else ""
+    raise InvalidError(
+        f"{name} of torchvision.transforms takes an image alone, and would leave {others} as it is: "
+        f"torchvision.transforms.v2 has the same for both{how}, PerPicture(..., field="
+        f"{roles.images[0].name!r}) transforms the image alone"
+    )
 
 
 def left_behind(images: Iterable[Field], wanted: Iterable[Field], moved: set[str]) -> list[Field]:
@@ -195,7 +236,8 @@ def _following(image: str, found: dict[Field, Kind], said: Declared, told: str) 
     named = ", ".join(_named(all_of, told == "PerPicture"))
     last = ", ".join(field.name for field in found if has_channels_last(field))
     first = f", with the channels of {last} stored first (Field(..., layout='HWC'))"
-    alike = f", or list images that move alike, as in field={[image, *(masks or boxes)]!r}"
+    images = all(is_picture(field) for field in found if field.name in masks) and not boxes
+    alike = f", or list images that move alike, as in field={[image, *masks]!r}" * images
     stored = first if last and told != "PerPicture" else ""
     return f"{told or 'Loader'}(..., {named}){stored}{'' if told else alike}"
 

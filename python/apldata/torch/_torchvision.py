@@ -18,7 +18,7 @@ from torchvision.transforms import v2  # type: ignore[import-untyped, import-not
 from .._albumentations import gathered
 from .._errors import InvalidError
 from .._foreign import Wrapped
-from .._leaving import parts_of
+from .._leaving import parts_of, refuse_old, with_boxes
 from .._library import steps_of
 from .._records import Keys, in_threads
 from .._roles import Roles, Trial, has_channels_last
@@ -161,21 +161,15 @@ class Torchvision(Wrapped):
 
     def _check(self) -> None:
         roles = self.roles
-        if roles.boxes is not None and roles.box_format is None:
+        old = [step for step in self._steps if not _knows_masks(step)]
+        if roles.boxes is not None and roles.box_format is None and not old:
             name = roles.boxes.name
             raise InvalidError(
                 f"{self!r}: field {name} is boxes, which must move with the image: say how, PerPicture(..., "
-                f"field={roles.images[0].name!r}, boxes={name!r}, box_format='XYXY'), or leave {name} out of "
-                "fields"
+                f"{with_boxes(roles)}), or leave {name} out of fields"
             )
-        old = [step for step in self._steps if not _knows_masks(step)]
         if old and not self._alone:
-            others = ", ".join(field.name for field in roles.all[1:])
-            raise InvalidError(
-                f"{name_of(old[0])} of torchvision.transforms takes an image alone, and would leave {others} "
-                "as it is: torchvision.transforms.v2 has the same for both, PerPicture(..., field="
-                f"{roles.images[0].name!r}) transforms the image alone"
-            )
+            refuse_old(name_of(old[0]), roles)
         if any(map(_mixes, self._steps)):
             self._check_mixing()
         tensors = [step for step in self._steps if name_of(step) in _TO_TENSOR | _AS_TENSOR]
