@@ -26,15 +26,7 @@ from ._leaving import (
     without_unmoved,
 )
 from ._library import library_of, steps_of
-from ._roles import (
-    NOTHING_SAID,
-    Declared,
-    Roles,
-    Trial,
-    image_of,
-    roles_named,
-    roles_of,
-)
+from ._roles import NOTHING_SAID, Declared, Roles, Trial, image_of, roles_named, roles_of
 from ._translation import Translation
 from .schema import Field, Schema, warn_unclear
 from .transforms import MIXING, MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
@@ -137,13 +129,14 @@ class _Plan:
             raise InvalidError(f"{shown(one, 200)}: no transform moves the images, and so none their boxes")
         if one.labels is None:
             masks = tuple(self._schema[name] for name in self._said.masks)
-            rows = self._rows(Roles((), masks, self._schema[self._said.boxes]))
+            images = (self._schema[moving.fields[0] or ""],)
+            rows = self._rows(Roles(images, masks, self._schema[self._said.boxes]))
             object.__setattr__(one, "labels", labels_of_boxes(one, rows))
 
     def _rows(self, roles: Roles) -> list[Field]:
         """The fields that may have an element for each box, and have no other role."""
         wanted = (field for field in self._schema if self._wants(field) and field not in roles.all)
-        return [] if roles.boxes is None else rows_of(roles.boxes, wanted)
+        return [] if roles.boxes is None else rows_of(roles.boxes, wanted, roles.images)
 
     def add(self, transforms: list[Any], library: str) -> None:
         """Some of another library, one after the other."""

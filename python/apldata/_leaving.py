@@ -249,12 +249,14 @@ def _as_boxes(field: Field) -> str:
     return "store the four numbers of each so, and what else there is of it in a field of its own"
 
 
-def rows_of(boxes: Field, fields: Iterable[Field]) -> list[Field]:
-    """The fields that may have an element for each box: numbers, of which there may be as many."""
+def rows_of(boxes: Field, fields: Iterable[Field], images: Sequence[Field]) -> list[Field]:
+    """The fields that may have an element for each box: numbers, of which there may be as many. Where these
+    vary in length, as words do, only those that cannot be numbers for each pixel of an image."""
     return [
         field
         for field in fields
-        if field.shape[:1] == boxes.shape[:1] and -1 not in field.shape[1:]
+        if field.shape[:1] == boxes.shape[:1]
+        if -1 not in field.shape[1:] or kind_of(field, images) is Kind.NOTHING
         if boxes.shape[0] == -1 or len(field.shape) < 3  # else, pixels of an image of one size
         if field.dtype != "utf8" and not field.media and field.mark in ("input", "target")
     ]
@@ -274,8 +276,17 @@ def labels_of_boxes(
 ) -> tuple[str, ...]:
     """Of those that may have an element for each box, the field of the labels, by torchvision's rule: the
     first called "labels", or else with "label" in its name. Others are an error: they would no longer fit."""
+    fields = list(fields)
     names = [field.name for field in fields]
     found = [name for name in names if name.lower() == "labels"] + [n for n in names if "label" in n.lower()]
+    vary = [field for field in fields if -1 in field.shape[1:]]
+    if vary and named is BY_NAME:
+        raise InvalidError(
+            f"{shown(transform, 200)}: it would remove boxes, and leave {vary[0].name} as it is: elements "
+            f"whose lengths vary ({vary[0].type}) are removed by torchvision's v2.SanitizeBoundingBoxes("
+            f"{_by_getter([*found[:1], *(f.name for f in vary)])}); if it has none for each box, say "
+            f"{named(found[:1])}"
+        )
     _check_all_named(transform, found[:1], names, named)
     return tuple(found[:1])
 

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import Field, InvalidError, Loader, PerPicture, RandomFlip, Writer
+from apldata import (
+    CenterCrop,
+    Field,
+    InvalidError,
+    Loader,
+    PerPicture,
+    RandomFlip,
+    SanitizeBoundingBoxes,
+    Writer,
+)
 
 BOXES = np.array([[0, 0, 5, 5], [30, 20, 60, 40]])
 RECORD: dict[str, tuple[Field, Any]] = {
@@ -96,3 +105,34 @@ def test_albumentations_beside_a_pipeline_with_boxes(tmp_path: Path) -> None:
         assert np.array_equal(batch["labels"][0], [0, 1]) and (batch["image"] > alone["image"]).any()
     with pytest.raises(InvalidError, match=r"^Transpose\(.*: field boxes is boxes.*bbox_params"):
         first(db, [moving, A.Transpose()])
+
+
+def test_words_of_boxes_are_not_left_without_them(tmp_path: Path) -> None:
+    db = store(tmp_path / "a", "image", "boxes", "labels", "words")
+    crop = CenterCrop(20)
+    with pytest.raises(
+        InvalidError, match=r"leave words as it is: .*i32\[-1,-1\].*, sample\['words'\]\)\); if"
+    ):
+        first(db, [crop, SanitizeBoundingBoxes()], boxes="boxes")
+    few = ["image", "boxes", "labels"]
+    batch = first(db, [crop, SanitizeBoundingBoxes()], boxes="boxes", fields=few)
+    assert len(batch["boxes"][0]) == len(batch["labels"][0]) == 1
+    first(db, [crop, SanitizeBoundingBoxes(labels="labels")], boxes="boxes")
+    pytest.importorskip("torch")
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    with pytest.raises(InvalidError, match="leave words as it is"):
+        first(db, [crop, v2.SanitizeBoundingBoxes()], boxes="boxes")
+    clean = v2.SanitizeBoundingBoxes(labels_getter=lambda sample: (sample["labels"], sample["words"]))
+    batch = first(db, [crop, clean], boxes="boxes")
+    assert [len(batch[name][0]) for name in ("boxes", "labels", "words")] == [1, 1, 1]
+
+
+def test_words_are_label_fields(tmp_path: Path) -> None:
+    A = pytest.importorskip("albumentations")
+    db = store(tmp_path / "a", "image", "boxes", "labels", "words")
+    crop = [A.CenterCrop(20, 20)]
+    with pytest.raises(InvalidError, match=r"leave words as it is: .*label_fields=\['labels', 'words'\]"):
+        first(db, A.Compose(crop, bbox_params=A.BboxParams("pascal_voc", label_fields=["labels"])))
+    params = A.BboxParams("pascal_voc", label_fields=["labels", "words"])
+    batch = first(db, A.Compose(crop, bbox_params=params))
+    assert [len(batch[name][0]) for name in ("boxes", "labels", "words")] == [1, 1, 1]

@@ -24,7 +24,8 @@ class SanitizeBoundingBoxes(Transform):
         min_area: in pixels of the crop.
         labels: the name of a field that has a number, or a row of numbers, for each box, or a list of such
             names; None: the field called "labels", or with "label" in its name, if there is one; then it is
-            an error if another field that is read may have a number for each box.
+            an error if another field that is read may have a number, or numbers, for each box. Those whose
+            lengths vary, such as words, are removed by torchvision's ``v2.SanitizeBoundingBoxes`` alone.
     """
 
     LATEST: ClassVar[int] = ERASE
