@@ -47,16 +47,16 @@ read_splits()
     for order in "" --shuffle=5; do
         "$build/aplingest" -q --partial --force --split val=0.2 --split dev=0.3@train-val $order "$scratch/binary.tar" \
             "$scratch/splits" &&
-            "$build/apldata" split -q --force --stratify label --seed 18446744073709551615 "$scratch/splits" \
+            "$build/apldata" split -q --force --overlap --stratify label --seed 18446744073709551615 "$scratch/splits" \
                 some=0.37@train-val-dev &&
-            "$build/apldata" split -q --force --folds 3 "$scratch/splits" cv &&
-            "$build/apldata" split -q --force --folds 7 --stratify label --seed 3 "$scratch/splits" fold@val &&
-            "$build/apldata" split -q --force --clients 4 --dirichlet 0.25 "$scratch/splits" client@train-val &&
-            "$build/apldata" split -q --force --by key "$scratch/splits" keyed=0.3@test &&
-            "$build/apldata" split -q --force --by key --folds 3 --stratify label "$scratch/splits" keys@train-val &&
-            "$build/apldata" split -q --force --by id --clients 2 --dirichlet 0.5 --seed 9 "$scratch/splits" ids &&
-            "$build/apldata" split -q --force --group label "$scratch/splits" grouped=0.4 &&
-            "$build/apldata" split -q --force --group label --stratify label --folds 2 "$scratch/splits" groups &&
+            "$build/apldata" split -q --force --overlap --folds 3 "$scratch/splits" cv &&
+            "$build/apldata" split -q --force --overlap --folds 7 --stratify label --seed 3 "$scratch/splits" fold@val &&
+            "$build/apldata" split -q --force --overlap --clients 4 --dirichlet 0.25 "$scratch/splits" client@train-val &&
+            "$build/apldata" split -q --force --overlap --by key "$scratch/splits" keyed=0.3@test &&
+            "$build/apldata" split -q --force --overlap --by key --folds 3 --stratify label "$scratch/splits" keys@train-val &&
+            "$build/apldata" split -q --force --overlap --by id --clients 2 --dirichlet 0.5 --seed 9 "$scratch/splits" ids &&
+            "$build/apldata" split -q --force --overlap --group label "$scratch/splits" grouped=0.4 &&
+            "$build/apldata" split -q --force --overlap --group label --stratify label --folds 2 "$scratch/splits" groups &&
             "$python" -B tests/format_splits.py "$scratch/splits" || return 1
     done
 }

@@ -15,6 +15,7 @@ images() # a store of images with a split, and classes whose names are not fit f
 {
     "$BUILD/mkshapes" --rows 200 "$scratch/shapes.tar" && "$BUILD/aplingest" -q --partial "$scratch/shapes.tar" "$scratch/shapes" &&
         "$apldata" export -q --format folder "$scratch/shapes" "$scratch/folder" || return
+    rm -f "$scratch/folder/apldata-classes.json" # of folders that are renamed now
     for split in "$scratch/folder"/*/; do
         set -- "$split"/*/
         mv "$4" "$split/$(printf %0200d 0 | tr 0 W)" && mv "$1" "$split/$evil" && mv "$2" "$split/<script>hostile=1<" && mv "$3" "$split/$(printf '\327\251\327\234\327\225\327\235')" || return
