@@ -133,7 +133,7 @@ static const char *make_number(struct condition *c, const char *value, bool one_
 /* Can the field hold the number? A class can be none that has no name. */
 static bool fits(const apl_field *field, const struct whole *number)
 {
-    unsigned bits = 8 * (unsigned)field->value_bytes;
+    unsigned bits = 8 * (unsigned)apl_dtype_size(field->dtype);
     bool is_signed = is_signed_type(field->dtype);
     uint64_t most = is_signed ? UINT64_MAX >> (65 - bits) : UINT64_MAX >> (64 - bits);
     if (field->dtype == APL_BOOL)

@@ -300,10 +300,10 @@ class Store(_core.Store):
         and row of the source, the same in a shuffled store), or "id"; with the last two, equal inputs can be
         on both sides.
 
-        To hold out two parts, let the second divide what the first leaves, and train on ``train-test-val``:
+        To hold out two parts, let the second divide what the first leaves, and train on ``train-dev-val``:
 
-            store.split("test", 0.1)
-            store.split("val", 0.1, parent="train-test")
+            store.split("dev", 0.1)
+            store.split("val", 0.1, parent="train-dev")
 
         A split that would share records with one that divides the same records by the same seed is refused:
         nearly all of the smaller are in the larger. `overlap` allows that, as for parts of growing size.

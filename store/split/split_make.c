@@ -205,6 +205,30 @@ static apl_status check_overlap(apl_store *store, const struct plan *p, const st
                : APL_OK;
 }
 
+#define SURE 32 /* expected by chance, so many are not all missed: that has a probability of e^-32 */
+
+/* A side without records is of no use. Where chance cannot have left it empty, the records were divided by that seed before, as those
+ * of a store that was extracted from a split, or have equal inputs. */
+static apl_status check_sides(const apl_store *store, const struct plan *p, const struct selection *parent,
+                              const struct split_set *set, apl_error *err)
+{
+    double share = p->parts ? 1.0 / p->parts : p->options->ratio;
+    bool by_chance = p->rule == SPLIT_HASH || p->rule == SPLIT_PARTS_HASH;
+    for (size_t i = 0; by_chance && !*p->group && i < set->count; i++) {
+        const uint64_t *records = set->files[i].records;
+        double expected[2] = {share * (double)parent->records, (1 - share) * (double)parent->records};
+        for (unsigned side = 0; side < 2; side++)
+            if (records[side] == 0 && expected[side] >= SURE)
+                return fail(
+                    err, APL_E_INVALID,
+                    "%s: split %s would have %s of %llu records: seed %llu has divided these before, as "
+                    "those of a split that was extracted, or their inputs are equal: choose another seed",
+                    store->name, set->files[i].name, side == SPLIT_PART ? "none" : "all",
+                    (unsigned long long)parent->records, (unsigned long long)p->options->seed);
+    }
+    return APL_OK;
+}
+
 static apl_status make_set(apl_store *store, const struct plan *p, const struct selection *parent,
                            const struct split_set *set, apl_error *err)
 {
@@ -215,6 +239,7 @@ static apl_status make_set(apl_store *store, const struct plan *p, const struct 
     TRY(split_divide(store, parent, p->options->threads, set, err));
     for (size_t i = 0; i < set->count; i++)
         TRY(leave_rest(parent, &set->files[i], err));
+    TRY(check_sides(store, p, parent, set, err));
     TRY(check_overlap(store, p, set, err));
     return split_files_write(store, set->files, set->count, p->options->replace, err);
 }
