@@ -209,8 +209,8 @@ static apl_status check_overlap(apl_store *store, const struct plan *p, const st
 
 /* A side without records is of no use. Where chance cannot have left it empty, the records were divided by that seed before, as those
  * of a store that was extracted from a split, or have equal inputs. */
-static apl_status check_sides(const apl_store *store, const struct plan *p, const struct selection *parent,
-                              const struct split_set *set, apl_error *err)
+static apl_status check_not_empty(const apl_store *store, const struct plan *p,
+                                  const struct selection *parent, const struct split_set *set, apl_error *err)
 {
     double share = p->parts ? 1.0 / p->parts : p->options->ratio;
     bool by_chance = p->rule == SPLIT_HASH || p->rule == SPLIT_PARTS_HASH;
@@ -239,7 +239,7 @@ static apl_status make_set(apl_store *store, const struct plan *p, const struct 
     TRY(split_divide(store, parent, p->options->threads, set, err));
     for (size_t i = 0; i < set->count; i++)
         TRY(leave_rest(parent, &set->files[i], err));
-    TRY(check_sides(store, p, parent, set, err));
+    TRY(check_not_empty(store, p, parent, set, err));
     TRY(check_overlap(store, p, set, err));
     return split_files_write(store, set->files, set->count, p->options->replace, err);
 }
