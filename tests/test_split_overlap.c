@@ -36,6 +36,18 @@ static uint64_t in_both(apl_store *store, const char *a, const char *b)
     return both;
 }
 
+/* The advice is a parent without records of any other split, if there is one. */
+Test(split_overlap, a_parent_that_avoids_it)
+{
+    apl_store *store = plain_store(1000, 100);
+    OK(make(store, "held", 0.1, NULL, 0));
+    OK(make(store, "dev", 0.1, "train-held", 0));
+    FAILS(APL_E_INVALID, "; the parent train-held-dev avoids it", make(store, "val", 0.05, NULL, 0));
+    OK(make(store, "other", 0.2, NULL, 7)); /* shares records with both */
+    FAILS(APL_E_INVALID, "; to avoid it, divide what all of them leave", make(store, "val", 0.05, NULL, 0));
+    apl_store_close(store);
+}
+
 Test(split_overlap, of_one_seed_is_refused)
 {
     apl_store *store = plain_store(1000, 100);

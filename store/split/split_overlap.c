@@ -14,9 +14,9 @@ struct overlap {
     uint64_t records;
     const char *name;
     char other[SPLIT_MAX_NAME + 1];
-    /* what one of the others leaves, the least of all: */
-    uint64_t least;
-    char rest[APL_MAX_NAME + 1];
+    /* a parent that has no record of any other; "": there is none */
+    uint64_t left;
+    char parent[APL_MAX_NAME + 1];
 };
 
 /* How many of those bits are records that `f` divides. */
@@ -88,10 +88,6 @@ static void count_overlap(struct overlap *o, const struct split_file *f, uint64_
     bool same_seed = f->seed == made->seed && f->generation == made->generation;
     o->splits++;
     o->parts |= split_in_parts(f);
-    if (!split_in_parts(f) && (!*o->rest || f->records[SPLIT_REST] < o->least)) {
-        o->least = f->records[SPLIT_REST];
-        snprintf(o->rest, sizeof o->rest, "%s-%s", f->parent, f->name);
-    }
     if (same_seed < o->same_seed || (same_seed == o->same_seed && shared <= o->records))
         return;
     o->same_seed = same_seed;
@@ -121,19 +117,67 @@ static apl_status compare_with(const apl_store *store, const char *name, struct 
     return status;
 }
 
+static bool has_none_of(const apl_store *store, const char *name, const struct split_file *file)
+{
+    struct split_file f;
+    if (split_file_read(store, name, &f, NULL) != APL_OK)
+        return true;
+    bool none = f.first != file->first || f.tables[SPLIT_PART].count != file->tables[SPLIT_PART].count ||
+                bitset_count_both(&file->tables[SPLIT_REST], &f.tables[SPLIT_PART]) == 0;
+    split_file_free(&f);
+    return none;
+}
+
+static bool is_other(const struct split_set *set, const apl_split_file *f)
+{
+    return f->status == APL_OK && !f->parts && !is_of_set(set, f->name);
+}
+
+/* Takes what a split leaves, if it is to be divided too and leaves out all others. */
+static void consider_rest(const apl_store *store, const struct split_file *file, const apl_split_list *list,
+                          struct overlap *o)
+{
+    const struct split_file *made = &o->set->files[0];
+    const apl_split_file *f;
+    uint64_t left = file->records[SPLIT_REST];
+    bool apart = left > o->left && file->first == made->first &&
+                 file->tables[SPLIT_REST].count == made->tables[SPLIT_REST].count &&
+                 count_on_side(&file->tables[SPLIT_REST], made) == left;
+    for (size_t i = 0; apart && (f = apl_split_list_file(list, i)); i++)
+        apart = !is_other(o->set, f) || has_none_of(store, f->name, file);
+    if (!apart)
+        return;
+    o->left = left;
+    snprintf(o->parent, sizeof o->parent, "%s-%s", file->parent, file->name);
+}
+
+/* The largest rest without records of other splits: where these overlap each other, there may be none. */
+static void find_parent(const apl_store *store, const apl_split_list *list, struct overlap *o)
+{
+    struct split_file file;
+    const apl_split_file *f;
+    for (size_t i = 0; o->splits && (f = apl_split_list_file(list, i)); i++)
+        if (is_other(o->set, f) && split_file_read(store, f->name, &file, NULL) == APL_OK) {
+            consider_rest(store, &file, list, o);
+            split_file_free(&file);
+        }
+}
+
 static void describe_overlap(const apl_store *store, const struct overlap *o, apl_split_overlap *shared)
 {
-    char name[64], other[64], rest[128], more[48] = "", advice[160];
+    char name[64], other[64], parent[128], more[48] = "", advice[160];
     *shared = (apl_split_overlap){.records = o->records, .splits = o->splits};
     if (!o->splits)
         return;
     printable(name, sizeof name, o->name, strlen(o->name));
     printable(other, sizeof other, o->other, strlen(o->other));
-    printable(rest, sizeof rest, o->rest, strlen(o->rest));
+    printable(parent, sizeof parent, o->parent, strlen(o->parent));
     if (o->splits > 1)
         snprintf(more, sizeof more, ", and %u more share some", o->splits - 1);
-    if (!o->parts)
-        snprintf(advice, sizeof advice, "the parent %s avoids it", rest);
+    if (!o->parts && *o->parent)
+        snprintf(advice, sizeof advice, "the parent %s avoids it", parent);
+    else if (!o->parts)
+        snprintf(advice, sizeof advice, "to avoid it, divide what all of them leave");
     else
         snprintf(advice, sizeof advice, "to avoid it, make %s first, and the parts of what it leaves", name);
     snprintf(shared->message, sizeof shared->message, "%s: splits %s and %s share %s%s; %s", store->name,
@@ -154,6 +198,8 @@ apl_status split_find_overlap(apl_store *store, const struct split_set *set, apl
             status = compare_with(store, f->name, &o, err);
     if (status != APL_E_NOMEM)
         status = APL_OK;
+    if (list)
+        find_parent(store, list, &o);
     apl_split_list_close(list);
     *same_seed = o.same_seed;
     describe_overlap(store, &o, shared);
