@@ -41,8 +41,8 @@ sed -n 2,200p t.csv | sed 's/\(.*\),\(.*\),\(.*\),.*/{"a":\1,"b":\2,"c":"\3"}/' 
 sed -n 201,300p t.csv | sed 's/\(.*\),\(.*\),\(.*\),.*/{"a":\1,"b":\2,"c":"\3"}/' >rows/val.jsonl
 everywhere lines --format list rows
 mkdir tokens
-head -c 20006 "$SHARED/b.tar" >tokens/train.bin
-head -c 9000 "$SHARED/p.tar" >tokens/val.bin
+tail -c +1025 "$SHARED/b.tar" | head -c 20006 >tokens/train.bin
+tail -c +1025 "$SHARED/p.tar" | head -c 9000 >tokens/val.bin
 everywhere chunks --tokens u16 --chunk 100 tokens
 everywhere documents --tokens u16 --document-end 0 tokens/train.bin
 gzip -c tokens/train.bin >packed.bin.gz
