@@ -77,25 +77,15 @@ static apl_status describe_array(struct token_files *t, struct token_file *f, ap
 
 /* ------------------------------------------------------------------------------------------------------ files */
 
-/* Its own bytes would pass for tokens. */
-static bool is_packed(const struct format_file *file)
-{
-    static const char mark[] =
-        "ustar"; /* of tar, behind the name of the first member and what else there is of it */
-    const size_t at = 257, size = sizeof mark - 1;
-    return name_is_archive(file->name) ||
-           (file->head_size >= at + size && memcmp(file->head + at, mark, size) == 0);
-}
-
 static apl_status describe_stream(struct token_files *t, struct token_file *f, apl_error *err)
 {
     const struct format_file *file = &t->host->files[f->file];
     f->dtype = t->host->options->tokens;
     f->count = FORMAT_UNKNOWN;
     f->empty = file->head_size == 0;
-    if (is_packed(file))
-        return fail(err, APL_E_UNSUPPORTED,
-                    "%s: is an archive: tokens are read of files and directories: unpack it", file->path);
+    if (file->archive || name_is_archive(file->name)) /* its own bytes would pass for tokens */
+        return fail(err, APL_E_UNSUPPORTED, "%s: is an archive, of which tokens are not read: unpack it",
+                    file->path);
     if (f->dtype != APL_U16 && f->dtype != APL_U32)
         return fail(err, APL_E_INVALID,
                     "%s: is a stream of tokens: tell whether they are u16 or u32 (--tokens u16)", file->path);

@@ -59,8 +59,7 @@ struct jpeg_band {
 enum jpeg_chroma {
     JPEG_CHROMA_PLANES, /* as it is stored */
     JPEG_CHROMA_EXACT,  /* interpolated to the resolution of luma, and made RGB, as by libjpeg */
-    JPEG_CHROMA_PIXELS /* the same; and red, green or blue that is stored at less than the image's resolution, too: planes of that size,
-                           whatever the file is */
+    JPEG_CHROMA_PIXELS  /* the same; and RGB at the resolution of the image, too, however it is stored */
 };
 
 /* Decodes one image at a time. For one thread at a time; images after one another reuse its memory. */
