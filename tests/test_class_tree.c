@@ -1,5 +1,6 @@
 /* Which folders are splits and which are classes. */
 #include "class_tree.h"
+#include "inner_splits.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -79,6 +80,57 @@ Test(class_tree, classes_called_as_splits)
     DECIDED("car train | train:1:train/1 train:0:car/1 | 0", "train/1", "car/1");
     DECIDED("car train | train:1:train/x/1 train:0:car/1 | 0", "train/x/1", "car/1");
     DECIDED("test train | train:1:train/1 train:0:test/1 | 0", "train/1", "test/1");
+}
+
+/* As "path alone several". */
+static const char *inner(const char *const *paths)
+{
+    static char text[512];
+    struct class_tree *tree = tree_of(paths);
+    struct inner_splits found;
+    cr_assert_eq(class_tree_decide(tree, true, &err), APL_OK, "%s", err.message);
+    inner_splits_find(tree, &found);
+    snprintf(text, sizeof text, "%s %d %d", found.first, found.alone, found.several);
+    class_tree_free(tree);
+    return text;
+}
+
+#define INNER(expected, ...)                                               \
+    do {                                                                   \
+        const char *is_ = inner((const char *const[]){__VA_ARGS__, NULL}); \
+        cr_assert_str_eq(is_, (expected), "%s", is_);                      \
+    } while (0)
+
+Test(class_tree, splits_below_classes)
+{
+    INNER(" 0 0", "cat/1", "dog/deep/2");
+    INNER("cat/train 1 0", "cat/train/1", "dog/2");
+    INNER("b/train 0 1", "b/train/x/1", "a/cat/test/1", "a/cat/2", "b/3");
+    INNER("cat/extra 0 0", "cat/extra/1", "cat/2", "dog/3");
+    INNER("train/cat/Test 0 0", "train/cat/Test/1", "train/cat/2", "test/dog/3");
+    INNER(" 0 0", "photos/train/cat/1", "photos/test/cat/1", "other/");
+    INNER("2023/train 1 0", "2023/train/cat/1", "2024/train/cat/1", "2024/notes/");
+}
+
+/* The caller's split is that of all images, unless the folders at the top are splits. */
+Test(class_tree, split_of_the_source)
+{
+    static const char *const paths[][3] = {{"cat/1", "dog/2", NULL}, {"val/cat/1", "val/dog/2", NULL}};
+    for (unsigned i = 0; i < 2; i++) {
+        struct class_tree *tree = tree_of(paths[i]);
+        const char *split;
+        uint32_t rank;
+        uint64_t images;
+        struct class_place place;
+        class_tree_call(tree, "test", 6);
+        cr_assert_eq(class_tree_decide(tree, false, &err), APL_OK, "%s", err.message);
+        cr_assert(class_tree_split(tree, 0, &split, &rank, &images) && images == 2);
+        cr_assert_str_eq(split, i == 0 ? "test" : "val");
+        cr_assert(class_tree_find(tree, paths[i][0], &place) && strcmp(place.split, split) == 0);
+        cr_assert_eq(place.split_rank, rank);
+        cr_assert_eq(class_tree_has_splits(tree), i == 1);
+        class_tree_free(tree);
+    }
 }
 
 Test(class_tree, splits_in_another_case)

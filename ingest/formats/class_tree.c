@@ -1,38 +1,13 @@
 /* Folders, counted as they are met, then judged: see class_tree.h. */
 #include "class_tree.h"
 
+#include "class_nodes.h"
 #include "folder_name.h"
 #include "utf8.h"
 
 #include <stdio.h>
 
 #define MOST_FOLDERS (1u << 20)
-#define NONE         UINT32_MAX
-
-struct node {
-    char *name;
-    uint32_t parent, first, last, next; /* children are a list; `last` is the one that was met last */
-    uint64_t files, below;              /* images directly in it, and in all */
-};
-
-struct class_tree {
-    struct buffer nodes; /* of struct node; 0 is the root */
-    uint32_t top;        /* splits or classes are its children */
-    bool splits;
-    const char **classes;
-    uint32_t class_count;
-    uint64_t strays;
-};
-
-static struct node *node_at(const struct class_tree *tree, uint32_t i)
-{
-    return (struct node *)(void *)tree->nodes.data + i;
-}
-
-static uint32_t node_count(const struct class_tree *tree)
-{
-    return (uint32_t)(tree->nodes.size / sizeof(struct node));
-}
 
 /* A new child of `parent`; NONE: out of memory. */
 static uint32_t add_node(struct class_tree *tree, uint32_t parent, const char *name, size_t length)
@@ -61,7 +36,15 @@ struct class_tree *class_tree_new(void)
         class_tree_free(tree);
         return NULL;
     }
+    if (tree)
+        tree->whole = folder_splits[0];
     return tree;
+}
+
+void class_tree_call(struct class_tree *tree, const char *split, uint32_t rank)
+{
+    tree->whole = split;
+    tree->whole_rank = rank;
 }
 
 void class_tree_free(struct class_tree *tree)
@@ -264,6 +247,11 @@ apl_status class_tree_decide(struct class_tree *tree, bool partial, apl_error *e
     return APL_OK;
 }
 
+bool class_tree_has_splits(const struct class_tree *tree)
+{
+    return tree->splits;
+}
+
 uint64_t class_tree_strays(const struct class_tree *tree)
 {
     return tree->strays;
@@ -278,7 +266,7 @@ uint32_t class_tree_classes(const struct class_tree *tree, const char *const **n
 /* Of a child of the top, or of the top itself where there are no splits. */
 static uint32_t split_rank(const struct class_tree *tree, uint32_t i)
 {
-    return tree->splits ? folder_split(node_at(tree, i)->name) : 0;
+    return tree->splits ? folder_split(node_at(tree, i)->name) : tree->whole_rank;
 }
 
 bool class_tree_split(const struct class_tree *tree, uint32_t number, const char **name, uint32_t *rank,
@@ -290,7 +278,9 @@ bool class_tree_split(const struct class_tree *tree, uint32_t number, const char
     if (at == NONE)
         return false;
     *rank = split_rank(tree, at);
-    *name = *rank == FOLDER_NO_SPLIT ? node_at(tree, at)->name : folder_splits[*rank];
+    *name = !tree->splits              ? tree->whole
+            : *rank == FOLDER_NO_SPLIT ? node_at(tree, at)->name
+                                       : folder_splits[*rank];
     *images = node_at(tree, at)->below - node_at(tree, at)->files;
     return true;
 }
@@ -324,7 +314,7 @@ bool class_tree_find(const struct class_tree *tree, const char *path, struct cla
 {
     if (!reach_top(tree, &path))
         return false;
-    *place = (struct class_place){.split = folder_splits[0], .path = path};
+    *place = (struct class_place){.split = tree->whole, .split_rank = tree->whole_rank, .path = path};
     uint32_t at = tree->top;
     if (tree->splits) {
         at = step_down(tree, at, &path);

@@ -2,6 +2,7 @@
 #include "folder_layout.h"
 
 #include "folder_name.h"
+#include "inner_splits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,13 +43,28 @@ static void tell_classes(const struct class_tree *tree, const struct format_host
     host->notice(host->user, "", text);
 }
 
+/* Of such folders, two splits would be mixed, or what are taken for classes are years, sites or the like. */
+static apl_status check_inner(const struct class_tree *tree, apl_error *err)
+{
+    struct inner_splits inner;
+    inner_splits_find(tree, &inner);
+    if (!inner.alone && !inner.several)
+        return APL_OK;
+    return fail(err, APL_E_INVALID,
+                "%s would be part of a class, though it is called like a split; " SPLITS_ARE
+                ". --format folder (format=\"folder\" in Python) makes it part of its class",
+                inner.first);
+}
+
 apl_status folder_layout_check(const struct class_tree *tree, const struct format_host *host, apl_error *err)
 {
     char names[LISTED_BYTES];
     const char *const *classes;
     uint32_t found = list_classes(tree, folder_like_split, names);
-    if (host->options->format || found == 0 || (found == 1 && class_tree_classes(tree, &classes) > 1))
+    if (host->options->format)
         return APL_OK;
+    if (found == 0 || (found == 1 && class_tree_classes(tree, &classes) > 1))
+        return check_inner(tree, err);
     return fail(err, APL_E_INVALID,
                 "these would become classes: %s; " SPLITS_ARE
                 ". A table that names the images stores them without "
@@ -56,9 +72,20 @@ apl_status folder_layout_check(const struct class_tree *tree, const struct forma
                 names);
 }
 
+static void tell_inner(const struct class_tree *tree, const struct format_host *host)
+{
+    struct inner_splits inner;
+    char text[640];
+    inner_splits_find(tree, &inner);
+    snprintf(text, sizeof text, "part of a class: %s; " SPLITS_ARE, inner.first);
+    if (*inner.first)
+        host->notice(host->user, "", text);
+}
+
 void folder_layout_tell(const struct class_tree *tree, const struct format_host *host)
 {
     tell_classes(tree, host, folder_like_split, SPLITS_ARE);
+    tell_inner(tree, host);
     tell_classes(tree, host, folder_of_one_kind,
                  "where masks, boxes or other labels belong to images, a table that names the files makes "
                  "records of them, and --mask COLUMN stores masks");

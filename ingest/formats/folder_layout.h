@@ -6,7 +6,7 @@
 #include "format.h"
 
 /* Several classes that read like splits, or nothing else, are APL_E_INVALID, unless the format was asked for: nobody means train2017 and val2017
- * as classes. After the tree has decided, even if it has failed. */
+ * as classes. So are splits within classes, if images of two would be mixed, or if nothing lies beside them. After the tree has decided, even if it has failed. */
 apl_status folder_layout_check(const struct class_tree *tree, const struct format_host *host, apl_error *err);
 
 /* Notes about the others. After the tree has decided, even if it has failed. */

@@ -11,6 +11,7 @@
 #include "key_log.h"
 #include "member.h"
 #include "parallel.h"
+#include "split_note.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -49,12 +50,23 @@ struct folder_images {
     char archive[256];                /* the first of the others that is one, safe to print; "": none */
     char table[256];                  /* the same of what is read from a directory only if it is asked for, */
     char python[256];                 /* and of what only Python reads */
+    struct path_split source;         /* the split that the source's own name tells */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
 };
 
 /* ------------------------------------------------------------------------------------------------ listing */
+
+static apl_status begin_folder_source(void *state, const char *below, const char *shown, apl_error *err)
+{
+    struct folder_images *f = state;
+    (void)shown;
+    (void)err;
+    f->source = split_of_path(below);
+    class_tree_call(f->tree, f->source.split, f->source.rank);
+    return APL_OK;
+}
 
 static bool wants_image(const void *state, const char *name)
 {
@@ -161,6 +173,16 @@ static apl_status has_no_classes(const struct folder_images *f, apl_error *err)
                       : "");
 }
 
+/* What the source's own name tells, where its folders tell nothing. */
+static void tell_split(const struct folder_images *f)
+{
+    struct split_note note = {0};
+    if (class_tree_has_splits(f->tree))
+        return;
+    split_note_take(&note, "", &f->source);
+    split_note_tell(&note, f->host);
+}
+
 static apl_status end_list(void *state, apl_error *err)
 {
     struct folder_images *f = state;
@@ -178,6 +200,7 @@ static apl_status end_list(void *state, apl_error *err)
         return fail_in(err, status, "%s", f->host->source);
     if (class_tree_classes(f->tree, &names) == 0 || class_tree_strays(f->tree) == f->listed)
         return has_no_classes(f, err);
+    tell_split(f);
     tell_count(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
     tell_count(f, f->others, "files left out, as their names are not those of images");
     f->plan = survey_plan(&f->survey, f->host);
@@ -416,6 +439,7 @@ const struct format format_folder = {
     .folders = true,
     .open = open_folder_images,
     .close = close_folder,
+    .begin_source = begin_folder_source,
     .wants = wants_image,
     .list = list_file,
     .listed = end_list,

@@ -8,6 +8,7 @@
 #include "wds_decide.h"
 #include "wds_endings.h"
 #include "wds_exports.h"
+#include "wds_folders.h"
 #include "wds_samples.h"
 #include "wds_shards.h"
 
@@ -28,8 +29,7 @@ struct webdataset {
     bool reading;     /* the second time */
     uint64_t members; /* of samples, in this shard */
     uint64_t passed;  /* files that belong to no sample */
-    uint64_t astray;  /* samples in folders that are called as other splits than the shard's */
-    char first_astray[128];
+    struct wds_folders folders;
 
     struct buffer key;    /* of the sample that is being read, */
     struct buffer unique; /* and with its split, in which no other has it */
@@ -125,27 +125,6 @@ static void end_listed(struct webdataset *w)
     w->endings = 0;
 }
 
-/* A shard is of one split, whatever folders its keys have. */
-static void note_folder(struct webdataset *w, const char *name)
-{
-    struct path_split by = split_of_folders(name);
-    if (!by.told || strcmp(by.split, wds_shards_split(&w->shards)) == 0)
-        return;
-    if (w->astray++ == 0)
-        printable(w->first_astray, sizeof w->first_astray, name, strlen(name));
-}
-
-static void tell_folders(const struct webdataset *w)
-{
-    char text[320];
-    snprintf(text, sizeof text,
-             "samples in their shard's split, though in folders called as other splits: %" PRIu64
-             ", first %s",
-             w->astray, w->first_astray);
-    if (w->astray)
-        w->host->notice(w->host->user, "", text);
-}
-
 static apl_status list_webdataset(void *state, const char *name, bool directory, apl_error *err)
 {
     struct webdataset *w = state;
@@ -162,7 +141,7 @@ static apl_status list_webdataset(void *state, const char *name, bool directory,
         TRY(take_key(w, name, n.key, err));
         TRY(key_log_add(w->keys, (const char *)w->unique.data, w->unique.size, err));
         wds_shards_sample(&w->shards);
-        note_folder(w, name);
+        wds_folders_take(&w->folders, name, wds_shards_split(&w->shards));
         w->open = true;
     }
     w->members++;
@@ -218,7 +197,8 @@ static apl_status webdataset_listed(void *state, apl_error *err)
     snprintf(text, sizeof text, "files left out, as they belong to no key: %" PRIu64, w->passed);
     if (w->passed)
         w->host->notice(w->host->user, "", text);
-    tell_folders(w);
+    if (!w->fields.declared.count) /* an export says the splits itself */
+        TRY(wds_folders_check(&w->folders, w->host, err));
     wds_shards_tell(&w->shards, w->host);
     TRY(wds_exports_check(&w->exports, &w->shards, w->host, err));
     apl_status status = key_log_end(w->keys, err);

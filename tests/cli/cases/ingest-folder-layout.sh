@@ -31,3 +31,17 @@ rmdir photos/bus photos/train
 { printf '\223NUMPY\1\0v\0'; printf "%-117s\n" "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 10), }"; head -c 40 /dev/zero; } >photos/x.npy
 run aplingest -q --force photos db
 folders images/1 masks/1
+folders 2023/train/cat/1 2024/train/dog/2
+folders cat/train/1 cat/test/2 dog/3
+options='--format folder' folders cat/train/1 cat/test/2 dog/3
+folders cat/extra/1 cat/2 dog/3
+# the source's own name tells the split, where its folders do not
+rm -rf photos db
+mkdir -p test/cat test/dog
+cp gray.jpg test/cat/1.jpg
+cp gray.jpg test/dog/2.jpg
+tar cf gray-val.tar -C test cat dog
+for source in test test/. gray-val.tar; do
+    run aplingest --force $source db | grep -v 'records, '
+    apldata info db | sed -n "/^label  /p"
+done
