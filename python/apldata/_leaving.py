@@ -226,7 +226,8 @@ def _refuse(
         alone=out if related else f"{out}, or say {apart}" if told else f"say {apart}",
         unrelated="" if related else f"; if it has nothing to do with the image, say {apart}",
     )
-    raise InvalidError(f"{shown(transform, 200)}: it would move {image} alone, and {why}")
+    moved = " and ".join(image.name for image in images)
+    raise InvalidError(f"{shown(transform, 200)}: it would move {moved} alone, and {why}")
 
 
 def _following(image: str, found: dict[Field, Kind], said: Declared, told: str) -> str:

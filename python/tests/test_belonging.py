@@ -223,7 +223,8 @@ def test_beside_several_images_nothing_is_guessed(tmp_path: Path) -> None:
         writer.append(**{name: np.zeros((3, 32, 32)) for name in ("left", "right")}, grid=GRID, heatmap=GRID)
     flip = RandomFlip(1.0, field=["left", "right"])
     with pytest.raises(
-        InvalidError, match=r"leave heatmap as it is: only maps as large .* out of fields, or move"
+        InvalidError,
+        match=r"move left and right alone, and leave heatmap as it is: only maps .* out of fields, or move",
     ):
         Loader(tmp_path / "db", transforms=flip)
     with Loader(tmp_path / "db", transforms=flip, fields=["left", "right", "grid"]) as loader:

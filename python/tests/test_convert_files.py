@@ -65,6 +65,10 @@ def test_the_folder_that_is_named_tells_the_split_too(tmp_path: Path) -> None:
     with pytest.warns(apldata.IngestWarning, match=r"'test', as their folder is called so: 0\.parquet"):
         apldata.convert(source / "test", tmp_path / "test")
     assert list(apldata.Store(tmp_path / "test").splits) == ["test"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apldata.convert({"train": source / "test"}, tmp_path / "said")
+    assert list(apldata.Store(tmp_path / "said").splits) == ["train"]
 
 
 def test_folders_that_nearly_tell_a_split_are_told_of(tmp_path: Path) -> None:

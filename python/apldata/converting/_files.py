@@ -213,7 +213,7 @@ def are_files(source: Any) -> bool:
 def open_split(split: str, source: Any, wishes: Wishes) -> Source:
     """As `open_files()`, of one split: the names of files that are given as such tell nothing."""
     paths = source if isinstance(source, (list, tuple)) else [source]
-    found = open_files(source, wishes, split if all(map(os.path.isfile, paths)) else None)
+    found = open_files(source, wishes, split if all(map(os.path.isfile, paths)) else None, one=True)
     if len(found.parts) > 1:
         names = listed(part.split for part in found.parts)
         raise InvalidError(f"{found.name}: has the splits {names}, and is given as one, {split!r}")
@@ -221,9 +221,13 @@ def open_split(split: str, source: Any, wishes: Wishes) -> Source:
     return found
 
 
-def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
+def open_files(source: Any, wishes: Wishes, split: str | None = None, one: bool = False) -> Source:
     """Paths of files, of directories of such, or of one saved dataset; all are of `split` if that is
-    given."""
+    given.
+
+    Args:
+        one: the caller says of which split they are, whatever their names tell.
+    """
     try:
         import_module("pyarrow")
     except ImportError:
@@ -241,13 +245,13 @@ def open_files(source: Any, wishes: Wishes, split: str | None = None) -> Source:
         unnamed = next(iter(groups)) if len(groups) == 1 else "train"
         parts = split_up(lambda more: _part(unnamed, seen, more, partitions), schema, wishes, name)
         if [part.split for part in parts] != [unnamed]:
-            notes = []  # about names, and it is not these that have told the splits
+            one = True  # it is not names that have told the splits
     else:
         parts = [
-            _part(one, {file: seen[file] for file in some}, wishes, partitions)
-            for one, some in groups.items()
+            _part(group, {file: seen[file] for file in some}, wishes, partitions)
+            for group, some in groups.items()
         ]
-    parts[0].notes = [*notes, *parts[0].notes]
+    parts[0].notes = [*([] if one else notes), *parts[0].notes]
     for folder in filter(Path.is_dir, paths):
         parts[0].notes = [*parts[0].notes, *left_in(folder)]
     size = sum(file.stat().st_size for file in files)
