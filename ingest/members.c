@@ -36,6 +36,17 @@ static apl_status blame(struct ingest *in, const char *name, apl_status status, 
     return fail_in(err, status, "%s: %s", source_name(in->source), name);
 }
 
+/* What follows the last member that is there may be missing: nothing else would tell of it. */
+static apl_status check_end(const struct ingest *in, apl_error *err)
+{
+    if (in->options.partial || !source_lacks_end(in->source))
+        return APL_OK;
+    return fail(err, APL_E_INCOMPLETE,
+                "%s: the tar has no end mark, as if it were cut off between two members: --partial "
+                "(partial=True in Python) accepts that",
+                in->host.source);
+}
+
 /* One source to its end. */
 static apl_status read_source(struct ingest *in, apl_error *err)
 {
@@ -49,7 +60,7 @@ static apl_status read_source(struct ingest *in, apl_error *err)
         if (in->host.part)
             TRY(source_leave(in->source, err));
     }
-    return status == APL_END ? APL_OK : status;
+    return status == APL_END ? check_end(in, err) : status;
 }
 
 /* -------------------------------------------------------------------------------- opening */
@@ -117,7 +128,10 @@ static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_
         TRY(in->format->list(in->state, m.name, m.directory, err));
         TRY(show_file(in, &m, err));
     }
-    return status == APL_END ? keep_listed(in, err) : status;
+    if (status != APL_END)
+        return status;
+    TRY(check_end(in, err));
+    return keep_listed(in, err);
 }
 
 /* The first reading of all sources. */

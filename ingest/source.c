@@ -297,6 +297,11 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
     return status == APL_END ? APL_END : feed_failure(&s->feed, err);
 }
 
+bool source_lacks_end(const struct source *s)
+{
+    return s->tar && tar_lacks_end(s->tar);
+}
+
 apl_status source_leave(struct source *s, apl_error *err)
 {
     apl_error why;

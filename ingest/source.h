@@ -59,6 +59,9 @@ apl_status source_open_begun(const struct source_head *head, source_wants wants,
  * checked too. */
 apl_status source_next(struct source *source, struct source_member *member, apl_error *err);
 
+/* After APL_END: is it a tar without an end mark, and so perhaps cut off between two members? */
+bool source_lacks_end(const struct source *source);
+
 /* Where names are listed: makes the bytes of the file that source_next() has given readable; *size: how many there are. A link or
  * the like has none. */
 apl_status source_look(struct source *source, uint64_t *size, apl_error *err);

@@ -25,7 +25,8 @@ struct tar {
     apl_error why;       /* of an input that failed or a limit that was passed */
     const uint8_t *data; /* given to libarchive last */
     size_t size;
-    uint64_t given;    /* to libarchive, in all */
+    uint64_t given;    /* to libarchive, in all; */
+    uint64_t zeros;    /* NUL bytes at the end of that */
     size_t headers;    /* given while it looked for the next header */
     bool in_header;    /* it does */
     bool ended;        /* it knows that nothing more comes */
@@ -34,6 +35,14 @@ struct tar {
     char *member;      /* its name as in the tar, and safe to print */
     char path[256];
 };
+
+static void count_zeros(struct tar *tar)
+{
+    size_t at = tar->size;
+    while (at > 0 && tar->data[at - 1] == 0)
+        at--;
+    tar->zeros = at > 0 ? tar->size - at : tar->zeros + tar->size;
+}
 
 /* The input's next bytes; *size == 0 at its end. */
 static apl_status pull(struct tar *tar, apl_error *err)
@@ -46,6 +55,7 @@ static apl_status pull(struct tar *tar, apl_error *err)
     }
     TRY(status);
     tar->given += tar->size;
+    count_zeros(tar);
     if (tar->given > TOTAL_MAX && !tar->options.folders)
         return fail(err, APL_E_SOURCE, "%s: unpacks to more than 16 GiB", tar->name);
     tar->headers += tar->in_header ? tar->size : 0;
@@ -221,6 +231,11 @@ static apl_status drain(struct tar *tar, apl_error *err)
         TRY(pull(tar, err));
     }
     return APL_OK;
+}
+
+bool tar_lacks_end(const struct tar *tar)
+{
+    return tar->ended && tar->zeros < TAR_BLOCK;
 }
 
 /* What can be looked at of a member that is listed: what reading it would refuse has nothing. */

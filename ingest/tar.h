@@ -25,6 +25,9 @@ void tar_close(struct tar *tar);
  * has been read to its end and nothing but NUL bytes was found behind the tar. */
 apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *err);
 
+/* After APL_END: is there no end mark, as in an archive that was cut off between two members? */
+bool tar_lacks_end(const struct tar *tar);
+
 /* Where names are listed: how many bytes the member has that tar_next() has given; 0 of what is no regular file. */
 apl_status tar_look(struct tar *tar, uint64_t *size);
 

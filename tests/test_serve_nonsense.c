@@ -115,13 +115,14 @@ Test(serve_nonsense, nonsense_from_clients_ends_their_connection_alone)
     o.ranks.world = 2;
     own = fixture_reader(&o);
     apl_reader_close(own);
+    unsigned proper = 0;
     for (unsigned i = 0; i < 3000; i++) {
         union wire_any m;
         int fd = raw_connect();
         if (rnd(2)) { /* as a client of rank 1, properly at first */
             m.hello = (struct wire_hello){
                 .h = wire_header(WIRE_HELLO, sizeof m.hello), .rank = 1, .where = WIRE_ON};
-            cr_assert_eq(send(fd, &m, sizeof m.hello, MSG_NOSIGNAL), sizeof m.hello);
+            proper += send(fd, &m, sizeof m.hello, MSG_NOSIGNAL) == sizeof m.hello;
         }
         for (unsigned k = rnd(4); k > 0; k--) {
             size_t size = nonsense(&m);
@@ -130,6 +131,7 @@ Test(serve_nonsense, nonsense_from_clients_ends_their_connection_alone)
         }
         close(fd);
     }
+    cr_assert_gt(proper, 100); /* a slow server closes some unheard: it has places for 64 besides its ranks */
     apl_batch_release(fixture_next(r));
     apl_reader_close(r);
     r = client_goes_on(1);

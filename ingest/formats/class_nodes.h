@@ -35,4 +35,7 @@ static inline uint32_t node_count(const struct class_tree *tree)
     return (uint32_t)(tree->nodes.size / sizeof(struct node));
 }
 
+/* The child of that name, or NONE; names mostly come many times in a row. */
+uint32_t class_find_child(const struct class_tree *tree, uint32_t parent, const char *name, size_t length);
+
 #endif

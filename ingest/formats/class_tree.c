@@ -64,8 +64,7 @@ static bool is_called(const struct class_tree *tree, uint32_t i, const char *nam
     return strncmp(own, name, length) == 0 && own[length] == 0;
 }
 
-/* The child of that name, or NONE; names mostly come many times in a row. */
-static uint32_t find_child(const struct class_tree *tree, uint32_t parent, const char *name, size_t length)
+uint32_t class_find_child(const struct class_tree *tree, uint32_t parent, const char *name, size_t length)
 {
     struct node *p = node_at(tree, parent);
     if (p->last != NONE && is_called(tree, p->last, name, length))
@@ -84,7 +83,7 @@ apl_status class_tree_add(struct class_tree *tree, const char *path, bool folder
         bool more = part[length] == '/' && part[length + 1];
         if (!folder && !more)
             break; /* the file's own name */
-        uint32_t child = find_child(tree, at, part, length);
+        uint32_t child = class_find_child(tree, at, part, length);
         if (child == NONE && node_count(tree) >= MOST_FOLDERS)
             return fail(err, APL_E_SOURCE, "more than %u folders", MOST_FOLDERS);
         at = child != NONE ? child : add_node(tree, at, part, length);
@@ -293,7 +292,7 @@ static uint32_t step_down(const struct class_tree *tree, uint32_t parent, const 
     size_t length = strcspn(*path, "/");
     if ((*path)[length] == 0)
         return NONE;
-    uint32_t child = find_child(tree, parent, *path, length);
+    uint32_t child = class_find_child(tree, parent, *path, length);
     *path += length + 1;
     return child;
 }

@@ -1,8 +1,10 @@
 /* What was taken for a class, though its name reads like something else: see folder_layout.h. */
 #include "folder_layout.h"
 
+#include "class_notes.h"
 #include "folder_name.h"
 #include "inner_splits.h"
+#include "split_pairs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 
 #define SPLITS_ARE                                                                               \
     "splits are folders called train, val, test or the like, each with a folder for each class " \
-    "(train/cat/1.jpg), with no other images beside them"
+    "(train/cat/1.jpg), with no other images beside them: name folders so"
 
 /* The classes of such names, which are safe to print: the first few, and how many there are. */
 static uint32_t list_classes(const struct class_tree *tree, bool (*such)(const char *name),
@@ -43,6 +45,25 @@ static void tell_classes(const struct class_tree *tree, const struct format_host
     host->notice(host->user, "", text);
 }
 
+/* Names of classes are safe to print only once they are checked, which a tree that failed has not. */
+static apl_status check_split_pairs(const struct class_tree *tree, apl_error *err)
+{
+    struct split_pair pair;
+    char shown[3][256] = {"", "", ""}, why[320] = "these are called alike but for the splits";
+    if (!split_pair_find(tree, &pair))
+        return APL_OK;
+    for (unsigned i = 0; i < 2; i++)
+        printable(shown[i], sizeof shown[i], pair.names[i], strlen(pair.names[i]));
+    if (pair.shared) {
+        printable(shown[2], sizeof shown[2], pair.shared, strlen(pair.shared));
+        snprintf(why, sizeof why, "both have a folder %s", shown[2]);
+    }
+    return fail(err, APL_E_INVALID,
+                "%s and %s would become classes, though %s; " SPLITS_ARE
+                ". --format folder (format=\"folder\" in Python) makes these classes",
+                shown[0], shown[1], why);
+}
+
 /* Of such folders, two splits would be mixed, or what are taken for classes are years, sites or the like. */
 static apl_status check_inner(const struct class_tree *tree, apl_error *err)
 {
@@ -64,7 +85,7 @@ apl_status folder_layout_check(const struct class_tree *tree, const struct forma
     if (host->options->format)
         return APL_OK;
     if (found == 0 || (found == 1 && class_tree_classes(tree, &classes) > 1))
-        return check_inner(tree, err);
+        return check_split_pairs(tree, err) == APL_OK ? check_inner(tree, err) : err->status;
     return fail(err, APL_E_INVALID,
                 "these would become classes: %s; " SPLITS_ARE
                 ". A table that names the images stores them without "
@@ -82,10 +103,32 @@ static void tell_inner(const struct class_tree *tree, const struct format_host *
         host->notice(host->user, "", text);
 }
 
+/* The first split whose folder has no images: what is meant to be in it is missing, and nothing else says so. */
+static void tell_empty(const struct class_tree *tree, const struct format_host *host)
+{
+    const char *name;
+    char shown[256], text[320];
+    uint32_t rank;
+    uint64_t images;
+    for (uint32_t i = 0; class_tree_has_splits(tree) && class_tree_split(tree, i, &name, &rank, &images);
+         i++) {
+        if (rank == FOLDER_NO_SPLIT || images > 0)
+            continue;
+        snprintf(text, sizeof text, "the folder of the split '%s' has no images",
+                 printable(shown, sizeof shown, name, strlen(name)));
+        host->notice(host->user, "", text);
+        return;
+    }
+}
+
 void folder_layout_tell(const struct class_tree *tree, const struct format_host *host)
 {
+    const char *const *classes;
     tell_classes(tree, host, folder_like_split, SPLITS_ARE);
     tell_inner(tree, host);
+    tell_empty(tree, host);
+    uint32_t count = class_tree_classes(tree, &classes);
+    class_notes_tell(host, "label", classes, count);
     tell_classes(tree, host, folder_of_one_kind,
                  "where masks, boxes or other labels belong to images, a table that names the files makes "
                  "records of them, and --mask COLUMN stores masks");

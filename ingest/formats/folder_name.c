@@ -80,6 +80,51 @@ bool folder_like_split(const char *name)
     return found;
 }
 
+/* Such words, longer ones first where they begin alike; of one split each, but for names that are short for it. */
+static const struct {
+    const char *word, *split;
+} twin_words[] = {{"training", "train"},  {"train", "train"},    {"trn", "train"},    {"validation", "val"},
+                  {"validate", "val"},    {"valid", "val"},      {"val", "val"},      {"dev", "dev"},
+                  {"evaluation", "eval"}, {"eval", "eval"},      {"testing", "test"}, {"test", "test"},
+                  {"tst", "test"},        {"holdout", "holdout"}};
+
+#define TWIN_WORDS (sizeof twin_words / sizeof *twin_words)
+
+/* Does `b` have another split's word in the place of this one, of `length` bytes at `at` in `a`, and is it alike otherwise? */
+static bool is_twin(const char *a, size_t at, size_t length, const char *split, const char *b)
+{
+    const char *tail = a + at + length;
+    size_t size = strlen(b), tail_size = strlen(tail);
+    if (size < at + tail_size || strncasecmp(a, b, at) != 0 || strcasecmp(b + size - tail_size, tail) != 0)
+        return false;
+    for (size_t i = 0; i < TWIN_WORDS; i++)
+        if (strlen(twin_words[i].word) == size - at - tail_size &&
+            strncasecmp(b + at, twin_words[i].word, size - at - tail_size) == 0)
+            return strcmp(twin_words[i].split, split) != 0;
+    return false;
+}
+
+bool folder_split_twins(const char *a, const char *b)
+{
+    for (size_t at = 0; a[at]; at++)
+        for (size_t i = 0; i < TWIN_WORDS; i++) {
+            size_t length = strlen(twin_words[i].word);
+            if (strncasecmp(a + at, twin_words[i].word, length) == 0 &&
+                is_twin(a, at, length, twin_words[i].split, b))
+                return true;
+        }
+    return false;
+}
+
+bool folder_has_split_word(const char *name)
+{
+    for (; *name; name++)
+        for (size_t i = 0; i < TWIN_WORDS; i++)
+            if (strncasecmp(name, twin_words[i].word, strlen(twin_words[i].word)) == 0)
+                return true;
+    return false;
+}
+
 bool folder_of_one_kind(const char *name)
 {
     char text[64];

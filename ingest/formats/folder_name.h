@@ -17,6 +17,12 @@ uint32_t folder_split(const char *name);
 /* Does it read like the name of a split, such as train2017, test_set or Holdout? All names of splits do. */
 bool folder_like_split(const char *name);
 
+/* Is such a word, or one that is short for it, somewhere in the name, as in seg_train, trainA, constrain? */
+bool folder_has_split_word(const char *name);
+
+/* Are two names alike but for a word in each, which are those of different splits: seg_train and seg_test, trainA and testA? */
+bool folder_split_twins(const char *a, const char *b);
+
 /* Is it the name of one kind of file, such as images, labels, masks or JPEGImages? */
 bool folder_of_one_kind(const char *name);
 

@@ -50,7 +50,8 @@ struct folder_images {
     char archive[256];                /* the first of the others that is one, safe to print; "": none */
     char table[256];                  /* the same of what is read from a directory only if it is asked for, */
     char python[256];                 /* and of what only Python reads */
-    struct path_split source;         /* the split that the source's own name tells */
+    struct path_split source;         /* the split that the source's own name tells, */
+    bool directory;                   /* which is that of a directory */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
@@ -64,6 +65,7 @@ static apl_status begin_folder_source(void *state, const char *below, const char
     (void)shown;
     (void)err;
     f->source = split_of_path(below);
+    f->directory = *below && below[strlen(below) - 1] == '/';
     class_tree_call(f->tree, f->source.split, f->source.rank);
     return APL_OK;
 }
@@ -176,7 +178,7 @@ static apl_status has_no_classes(const struct folder_images *f, apl_error *err)
 /* What the source's own name tells, where its folders tell nothing. */
 static void tell_split(const struct folder_images *f)
 {
-    struct split_note note = {0};
+    struct split_note note = {.given = f->directory};
     if (class_tree_has_splits(f->tree))
         return;
     split_note_take(&note, "", &f->source);

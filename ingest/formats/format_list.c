@@ -2,6 +2,7 @@
  * Tables of records as a format: CSV, TSV and lines of JSON, with columns of paths of images and masks, or without. The table is read once to learn
  * what its columns are, then once for each split; images are gathered, decoded on all cores, and appended in the order of rows.
  */
+#include "class_notes.h"
 #include "drawn.h"
 #include "list_images.h"
 #include "list_names.h"
@@ -104,7 +105,10 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
     const char *const *names = c->classes ? name_set_names(c->names, &count) : NULL;
     TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, column_role(l, i), c->ndim, c->shape,
                              err));
-    return names ? apl_writer_set_classes(l->records.writer, c->name, names, count, err) : APL_OK;
+    if (!names)
+        return APL_OK;
+    class_notes_tell(l->host, c->name, names, count);
+    return apl_writer_set_classes(l->records.writer, c->name, names, count, err);
 }
 
 static apl_status add_image_field(struct list *l, unsigned k, apl_error *err)

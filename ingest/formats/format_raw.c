@@ -1,7 +1,7 @@
 /* Anything as bytes: each file of a directory or an archive is kept as it is, with its path; so is each file that is given. */
 #include "format.h"
 #include "hidden_path.h"
-#include "path_split.h"
+#include "split_note.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -19,8 +19,7 @@ struct raw {
     uint32_t members[RANKS];  /* of each split */
     struct path_split splits[RANKS];
     uint64_t counts[RANKS]; /* files of each, of parts */
-    uint64_t told, silent;  /* files whose folders tell their split, and others; */
-    char first_told[256], first_silent[256];
+    struct split_note note;
 };
 
 static bool wants_raw(const void *state, const char *name)
@@ -44,16 +43,14 @@ static apl_status begin_raw_source(void *state, const char *below, const char *s
 static struct path_split split_of_raw(const struct raw *raw, const char *path)
 {
     const struct path_split is = split_of_folders(path);
-    return is.told ? is : raw->source;
+    return is.told || (is.like && !raw->source.told) ? is : raw->source;
 }
 
 /* Files of one split after another are a member; where splits come mixed, each has several. */
 static apl_status begin_raw_split(struct raw *raw, const struct path_split *is, const char *shown,
                                   apl_error *err)
 {
-    uint64_t *count = is->told ? &raw->told : &raw->silent;
-    if ((*count)++ == 0)
-        snprintf(is->told ? raw->first_told : raw->first_silent, sizeof raw->first_told, "%s", shown);
+    split_note_take(&raw->note, shown, is);
     if (raw->split == is->split)
         return APL_OK;
     uint32_t number = raw->members[is->rank]++;
@@ -78,18 +75,6 @@ static apl_status announce_raw(struct raw *raw, apl_error *err)
         if (raw->counts[i] > 0)
             TRY(host->count(host->user, raw->splits[i].split, i << 16, raw->counts[i], err));
     return APL_OK;
-}
-
-static void tell_of_raw_splits(const struct raw *raw)
-{
-    char text[160], more[40] = "";
-    const struct format_host *host = raw->host;
-    if (raw->silent > 1)
-        snprintf(more, sizeof more, " (and %" PRIu64 " more)", raw->silent - 1);
-    snprintf(text, sizeof text,
-             "in the split 'train', as its folders tell no split, and those of others do%s", more);
-    if (raw->told > 0 && raw->silent > 0)
-        host->notice(host->user, raw->first_silent, text);
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
@@ -224,7 +209,7 @@ static apl_status finish_raw(void *state, char format[32], apl_error *err)
     const struct raw *raw = state;
     if (raw->records == 0)
         return fail(err, APL_E_SOURCE, "%s: has no files", raw->host->source);
-    tell_of_raw_splits(raw);
+    split_note_tell(&raw->note, raw->host);
     snprintf(format, 32, "raw");
     return APL_OK;
 }
@@ -244,6 +229,7 @@ static apl_status open_raw(const struct format_host *host, void **state, apl_err
     if (!raw)
         return fail_nomem(err);
     raw->host = host;
+    raw->note.by = "its folders tell no split";
     *state = raw;
     return APL_OK;
 }

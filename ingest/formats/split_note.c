@@ -5,8 +5,11 @@
 
 static void add_noted(struct split_noted *is, const char *shown, const char *split, const char *other)
 {
-    if (is->count++ == 0)
-        *is = (struct split_noted){1, shown, split, other};
+    if (is->count++ > 0)
+        return;
+    is->split = split;
+    is->other = other;
+    snprintf(is->shown, sizeof is->shown, "%s", shown);
 }
 
 void split_note_take(struct split_note *n, const char *shown, const struct path_split *is)
@@ -36,13 +39,14 @@ static void tell_of(const struct format_host *host, const struct split_noted *is
 void split_note_tell(const struct split_note *n, const struct format_host *host)
 {
     char why[160];
+    snprintf(why, sizeof why, "as %s, and those of others do", n->by ? n->by : "its name tells no split");
     if (n->told > 0 && n->silent.count > 0)
-        tell_of(host, &n->silent, "as its name tells no split, and those of others do");
+        tell_of(host, &n->silent, why);
     if (n->several.count > 0) {
         snprintf(why, sizeof why, "though its name tells '%s' too", n->several.other);
         tell_of(host, &n->several, why);
     }
-    if (n->told == 0 && n->like.count > 0 && n->like.count < n->files) {
+    if (n->told == 0 && n->like.count > 0 && (n->given || n->like.count < n->files)) {
         snprintf(why, sizeof why, "as a folder tells the split '%s' only if that is all of its name",
                  n->like.other);
         tell_of(host, &n->like, why);

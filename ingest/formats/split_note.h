@@ -8,12 +8,14 @@
 /* Files of which the same is to be said: how many, and the first. */
 struct split_noted {
     size_t count;
-    const char *shown; /* the caller's */
+    char shown[256];
     const char *split, *other;
 };
 
 /* From {0}. */
 struct split_note {
+    const char *by; /* what of a file does not tell its split; NULL: "its name tells no split" */
+    bool given;     /* all is of a directory that was given */
     size_t files, told;
     const char *split;          /* of all so far; NULL: of several */
     struct split_noted silent;  /* whose names tell none, */
@@ -26,7 +28,7 @@ struct split_note {
 void split_note_take(struct split_note *n, const char *shown, const struct path_split *is);
 
 /* After the last: worth a line, if some names tell none and others do, or if some tell several; if folders would have told it if they were
- * called a little otherwise; or if folders put all in a split other than train. */
+ * called a little otherwise (of files, if others lie elsewhere: many a folder is called test_x); or if folders put all in a split other than train. */
 void split_note_tell(const struct split_note *n, const struct format_host *host);
 
 #endif

@@ -45,3 +45,13 @@ for source in test test/. gray-val.tar; do
     run aplingest --force $source db | grep -v 'records, '
     apldata info db | sed -n "/^label  /p"
 done
+# splits by any other name: called alike, or with the same folders in them
+for pair in 'seg_train seg_test' 'trainA testA' 'trn tst' 'trainval test' 'train unlabeled' 'bullet_train crash_test'; do
+    folders "${pair% *}/cat/1" "${pair% *}/dog/2" "${pair#* }/cat/3"
+done 2>&1 | sed 's/; splits are .*//'
+folders train/cat/1 train/dog/2
+mkdir photos/val
+run aplingest --force photos db | grep -v 'records, '
+folders train/Cat/1 'val/cat/2'
+mv test test_data
+run aplingest --force test_data db | grep -v 'records, '
