@@ -180,6 +180,9 @@ Test(class_tree, a_split_without_classes)
         "the images in test lie in no classes, as those in train do: put them into folders by class "
         "(test/CLASS/1.jpg), or leave test out of the source",
         APL_E_SOURCE, flat);
+    expect_failure("the images in val lie in no classes, as those in train do", APL_E_SOURCE,
+                   (const char *const[]){"train/n1/images/1", "train/n2/images/2", "val/images/3", NULL});
+    DECIDED("images | train:0:train/images/1 val:0:val/images/2 | 0", "train/images/1", "val/images/2");
     expect_failure("the images in Val2 lie in no classes, as those in train_set do", APL_E_SOURCE, first);
     DECIDED("samples test train | train:2:train/cat/1 train:1:test/2 train:0:samples/3 | 0", "train/cat/1",
             "test/2", "samples/3");

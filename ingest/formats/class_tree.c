@@ -140,8 +140,22 @@ static bool has_splits(const struct class_tree *tree, uint32_t top)
     return seen > 0;
 }
 
-/* Where all children are called like splits, and some have classes, one with nothing in it but images has images without a class.
- * Such names are safe to print. */
+/* Has it nothing in it but images, or but one folder of such that is called images or the like, as Tiny ImageNet's val? */
+static bool is_flat(const struct class_tree *tree, const struct node *n)
+{
+    uint32_t found = NONE;
+    for (uint32_t i = n->first; i != NONE; i = node_at(tree, i)->next)
+        if (node_at(tree, i)->below > 0) {
+            if (found != NONE)
+                return false;
+            found = i;
+        }
+    return found == NONE || (n->files == 0 && node_at(tree, found)->files == n->below &&
+                             folder_of_one_kind(node_at(tree, found)->name));
+}
+
+/* Where all children are called like splits, and some have classes, a flat one has images without a class. Such names are safe to
+ * print. */
 static apl_status check_flat_split(const struct class_tree *tree, uint32_t top, apl_error *err)
 {
     const struct node *flat = NULL, *deep = NULL;
@@ -149,10 +163,10 @@ static apl_status check_flat_split(const struct class_tree *tree, uint32_t top, 
         const struct node *n = node_at(tree, i);
         if (n->below > 0 && !folder_like_split(n->name))
             return APL_OK;
-        if (n->below > n->files)
-            deep = n;
-        else if (n->below > 0)
+        if (n->below > 0 && is_flat(tree, n))
             flat = n;
+        else if (n->below > 0)
+            deep = n;
     }
     if (!flat || !deep)
         return APL_OK;
