@@ -141,7 +141,7 @@ static bool has_splits(const struct class_tree *tree, uint32_t top)
 }
 
 /* Has it nothing in it but images, or but one folder of such that is called images or the like, as Tiny ImageNet's val? */
-static bool is_flat(const struct class_tree *tree, const struct node *n)
+static bool has_no_classes_in(const struct class_tree *tree, const struct node *n)
 {
     uint32_t found = NONE;
     for (uint32_t i = n->first; i != NONE; i = node_at(tree, i)->next)
@@ -163,7 +163,7 @@ static apl_status check_flat_split(const struct class_tree *tree, uint32_t top, 
         const struct node *n = node_at(tree, i);
         if (n->below > 0 && !folder_like_split(n->name))
             return APL_OK;
-        if (n->below > 0 && is_flat(tree, n))
+        if (n->below > 0 && has_no_classes_in(tree, n))
             flat = n;
         else if (n->below > 0)
             deep = n;

@@ -103,6 +103,26 @@ static void tell_inner(const struct class_tree *tree, const struct format_host *
         host->notice(host->user, "", text);
 }
 
+/* Classes such as years or sites, each with the same folders: those may be meant. */
+static void tell_alike(const struct class_tree *tree, const struct format_host *host)
+{
+    const char *names[2], *const *classes;
+    char shown[4][256], text[1280];
+    uint32_t count = class_tree_classes(tree, &classes);
+    if (count < 2 || !split_pair_alike(tree, names))
+        return;
+    for (unsigned i = 0; i < 4; i++) {
+        const char *name = i < 2 ? classes[i] : names[i - 2];
+        printable(shown[i], sizeof shown[i], name, strlen(name));
+    }
+    snprintf(text, sizeof text,
+             "taken for classes: %s, %s%s, though all have the same folders, such as %s and %s: if these "
+             "are the "
+             "classes, move them up",
+             shown[0], shown[1], count > 2 ? ", ..." : "", shown[2], shown[3]);
+    host->notice(host->user, "", text);
+}
+
 /* The first split whose folder has no images: what is meant to be in it is missing, and nothing else says so. */
 static void tell_empty(const struct class_tree *tree, const struct format_host *host)
 {
@@ -127,6 +147,7 @@ void folder_layout_tell(const struct class_tree *tree, const struct format_host 
     tell_classes(tree, host, folder_like_split, SPLITS_ARE);
     tell_inner(tree, host);
     tell_empty(tree, host);
+    tell_alike(tree, host);
     uint32_t count = class_tree_classes(tree, &classes);
     class_notes_tell(host, "label", classes, count);
     tell_classes(tree, host, folder_of_one_kind,

@@ -50,6 +50,52 @@ static bool find_twins(const struct class_tree *tree, struct split_pair *pair)
     return false;
 }
 
+static uint32_t next_with_images(const struct class_tree *tree, uint32_t i)
+{
+    while (i != NONE && node_at(tree, i)->below == 0)
+        i = node_at(tree, i)->next;
+    return i;
+}
+
+static unsigned folders_in(const struct class_tree *tree, uint32_t parent)
+{
+    unsigned count = 0;
+    for (uint32_t i = node_at(tree, parent)->first; (i = next_with_images(tree, i)) != NONE;
+         i = node_at(tree, i)->next)
+        count++;
+    return node_at(tree, parent)->files > 0 ? 0 : count;
+}
+
+/* Has `b` all folders that `a` has, and no more? */
+static bool same_folders(const struct class_tree *tree, uint32_t a, uint32_t b, unsigned count)
+{
+    if (folders_in(tree, b) != count)
+        return false;
+    for (uint32_t i = node_at(tree, a)->first; (i = next_with_images(tree, i)) != NONE;
+         i = node_at(tree, i)->next) {
+        const char *name = node_at(tree, i)->name;
+        uint32_t other = class_find_child(tree, b, name, strlen(name));
+        if (other == NONE || node_at(tree, other)->below == 0)
+            return false;
+    }
+    return true;
+}
+
+bool split_pair_alike(const struct class_tree *tree, const char *names[2])
+{
+    uint32_t first = tree->splits ? NONE : next_with_images(tree, node_at(tree, tree->top)->first), i;
+    unsigned count = first == NONE ? 0 : folders_in(tree, first), classes = 1;
+    if (count < 2)
+        return false;
+    for (i = first; (i = next_with_images(tree, node_at(tree, i)->next)) != NONE; classes++)
+        if (!same_folders(tree, first, i, count))
+            return false;
+    i = next_with_images(tree, node_at(tree, first)->first);
+    names[0] = node_at(tree, i)->name;
+    names[1] = node_at(tree, next_with_images(tree, node_at(tree, i)->next))->name;
+    return classes > 1;
+}
+
 bool split_pair_find(const struct class_tree *tree, struct split_pair *pair)
 {
     if (tree->splits)

@@ -13,4 +13,8 @@ struct split_pair {
 /* After the tree has decided. false: there is no such pair. */
 bool split_pair_find(const struct class_tree *tree, struct split_pair *pair);
 
+/* Have all classes, two or more, nothing but folders, two or more, of the same names, as years or sites have (2023/cat, 2023/dog,
+ * 2024/cat, 2024/dog)? Where there are no splits. The names of two of these folders; false: they have not. */
+bool split_pair_alike(const struct class_tree *tree, const char *names[2]);
+
 #endif

@@ -55,3 +55,5 @@ run aplingest --force photos db | grep -v 'records, '
 folders train/Cat/1 'val/cat/2'
 mv test test_data
 run aplingest --force test_data db | grep -v 'records, '
+folders 2023/cat/1 2023/dog/2 2024/dog/3 2024/cat/4
+folders cat/a/1 cat/b/2 dog/a/3
