@@ -74,7 +74,7 @@ Test(list_labels, rows_whose_label_is_a_list_are_left_out)
 
 Test(list_labels, lists_name_no_splits)
 {
-    put_text("in/t.jsonl", "{\"split\": [\"train\"], \"x\": 1}\n{\"split\": \"test\", \"x\": 2}\n");
+    put_text("in/t.jsonl", "{\"split\": [\"train\"], \"x\": 1}\n{\"split\": \"query\", \"x\": 2}\n");
     apl_store *s = IX_STORE("in/t.jsonl");
     cr_assert_eq(apl_store_info(s)->splits, 1);
     cr_assert_eq(field_of(s, "split")->dtype, APL_UTF8);

@@ -41,6 +41,50 @@ Test(list_splits, rows_without_a_split_are_left_out)
     apl_store_close(s);
 }
 
+/* One odd cell among names of splits would otherwise put all rows in train. */
+Test(list_splits, a_cell_that_is_no_name_among_such_is_an_error)
+{
+    static const char *const odd[] = {"7",          "2024", "-",         "NA",   "n/a", "null",
+                                      "None",       "nan",  "+nan ",     "true", "-.5", "007",
+                                      "\"[1, 2]\"", "[x]",  "\"{x: 1\"", "1e400"};
+    char text[128];
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        snprintf(text, sizeof text, "x,split\n1,train\n2,%s\n3,test\n", odd[i]);
+        refused("t.csv: row 3, column split: '", "in/t.csv", text);
+        cr_assert(strstr(fx_err.message, "' names no split, but other cells do: --skip-bad N"), "%s",
+                  fx_err.message);
+    }
+    refused("t.csv: row 2, column split: 'a\\x0ab' names no split", "in/t.csv",
+            "x,split\n1,\"a\nb\"\n2,test\n");
+    refused("t.jsonl: row 2, column split: '7' names no split", "in/t.jsonl",
+            "{\"split\": \"train\"}\n{\"split\": \"7\"}\n");
+    refused("t.jsonl: row 2, column split: '[\"test\"]' names no split", "in/t.jsonl",
+            "{\"split\": \"train\"}\n{\"split\": [\"test\"]}\n");
+    put_text("in/train.csv", "x,split\n1,a\n");
+    put_text("in/more.csv", "x,split\n1,TEST\n2,0\n");
+    IX_REFUSED(APL_E_SOURCE, "more.csv: row 3, column split: '0' names no split", "in/train.csv",
+               "in/more.csv");
+}
+
+/* Their rows are of no split either, and odd names that are alike do no harm. */
+Test(list_splits, rows_whose_cells_are_no_names_are_left_out)
+{
+    put_text("in/t.csv", "x,split\n1,7\n2,test\n3,NA\n4,na\n5,a-1\n6,train\n");
+    ix_options.skip_bad = 3;
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    const int64_t x[] = {6, 2, 5};
+    cr_assert_eq(apl_store_info(s)->splits, 3);
+    cr_assert_eq(apl_batch_rows(all), 3);
+    cr_assert_arr_eq(ix_column(s, all, "x")->data, x, sizeof x);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 2, column split: '7' names no split\n"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 4, column split: 'NA' names no split\n"), "%s", ix_said);
+    apl_batch_release(all);
+    apl_store_close(s);
+    ix_options.skip_bad = 2;
+    cr_assert_neq(ix_ingest(IX_NAMES("in/t.csv")), APL_OK);
+}
+
 static void has_split(const char *file, const char *split)
 {
     put_text(file, "x\n1\n");
@@ -118,9 +162,9 @@ Test(list_splits, a_column_that_seems_to_name_them_is_worth_a_line)
                   "x,Split\n1,train\n2,test\n");
     becomes_field("split", "column split becomes a field, and names no splits: its cells are not all words",
                   "x,split\n1,0\n2,1\n");
-    becomes_field("split", "its cells are not all words", "x,split\n1,0\n2,test\n");
+    becomes_field("split", "its cells are not all words", "x,split\n1,0\n2,query\n");
     becomes_field("split", "its cells are not all words", "x,split\n1,\n2,\n");
-    becomes_field("split", "a name has at most 255 bytes", "x,split\n1,\"a\nb\"\n2,test\n");
+    becomes_field("split", "a name has at most 255 bytes", "x,split\n1,\"a\nb\"\n2,query\n");
 }
 
 Test(list_splits, what_is_asked_for_is_not_told)
@@ -147,6 +191,11 @@ Test(list_splits, more_names_than_a_table_has_splits)
     size_t used = (size_t)snprintf(text, sizeof text, "x,split\n");
     for (int i = 0; i < 65; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%d,part%d\n", i, i);
+    snprintf(text + used, sizeof text - used, "65,test\n");
+    put_text("in/t.csv", text);
+    IX_REFUSED(APL_E_UNSUPPORTED, "t.csv: column split names more than 64 splits: --type split=utf8",
+               "in/t.csv");
+    text[used] = 0;
     becomes_field("split", "column split becomes a field, and names no splits: a table has at most 64 splits",
                   text);
 }
@@ -160,6 +209,9 @@ Test(list_splits, names_that_are_alike_are_errors)
             "in/t.csv", "split,x\ntrain,1\ntest,2\nTrain,3\ntrain,4\n");
     refused("t.csv: row 2, column split: 'test ' differs from the split 'test'", "in/t.csv",
             "split,x\ntest ,1\ntest,2\n");
+    refused("t.csv: row 3, column split: 'test ' has blanks around it: leave them out, or --type split=utf8",
+            "in/t.csv", "split,x\ntrain,1\n\"test \",2\n");
+    refused("t.csv: row 2, column split: ' query' has blanks", "in/t.csv", "split,x\n query,1\ngallery,2\n");
     refused("t.csv: row 3, column split: 'TRAIN' differs from the split 'tRAIN'", "in/t.csv",
             "split,x\ntRAIN,1\nTRAIN,2\n");
     put_text("in/train.csv", "x,split\n1,train\n");
@@ -171,4 +223,35 @@ Test(list_splits, names_that_are_alike_are_errors)
     cr_assert_eq(apl_store_info(s)->splits, 3);
     cr_assert_str_eq(apl_store_split(s, 0)->name, "Train");
     apl_store_close(s);
+}
+
+static void said_of_rows(const char *text, const char *words)
+{
+    put_text("in/t.csv", text);
+    is_said_of(IX_STORE("in/t.csv"), words);
+}
+
+Test(list_splits, two_words_for_one_split_are_worth_a_line)
+{
+    said_of_rows(
+        "split,x\ntrain,1\nvalidation,2\nval,3\n",
+        "t.csv: column split: 'val' and 'validation' are two splits, though files so called would both "
+        "be of the split 'val'\n");
+    said_of_rows("split,x\ntrain,1\nval,2\ndev,3\ntrain-val,4\n", NULL);
+}
+
+Test(list_splits, a_column_of_words_for_splits_by_another_name_is_worth_a_line)
+{
+    said_of_rows(
+        "set,x\ntrain,1\nTest,2\n,3\n",
+        "t.csv: column set becomes a field, and names no splits: all of its cells are words for splits, "
+        "but only a column called split does\n");
+    said_of_rows("set,split\ntrain,0\nval,1\n", "column set becomes a field");
+    said_of_rows("set,x\ntrain,1\ntraining,2\n", NULL); /* of one */
+    said_of_rows("set,x\ntrain,1\ntest,2\nquery,3\n", NULL);
+    said_of_rows("set,split\ntrain,train\ntest,test\n", NULL);
+    said_of_rows("label,x\ntrain,1\ntest,2\n", NULL);
+    ix_options.column_types = (const char *const[]){"set=utf8"};
+    ix_options.column_type_count = 1;
+    said_of_rows("set,x\ntrain,1\ntest,2\n", NULL);
 }

@@ -89,6 +89,7 @@ apl_status column_take(struct column *c, const struct cell *cell, const char *fi
     if (cell->kind == CELL_WHOLE || cell->kind == CELL_LIST)
         c->inexact |= !cell->exact;
     c->images += cell->kind == CELL_TEXT && image_name(cell->text);
+    split_cells_take(&c->splits, cell, file, row);
     return c->names ? count_name(c, cell, file, row, err) : APL_OK;
 }
 

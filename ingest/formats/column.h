@@ -3,7 +3,7 @@
 #define COLUMN_H
 
 #include "name_set.h"
-#include "rows.h"
+#include "split_cells.h"
 
 struct column {
     char name[APL_MAX_NAME + 1];
@@ -23,6 +23,7 @@ struct column {
     uint64_t unnamed_row;   /* the first whose text is no name, and not empty; 0: none */
     uint64_t nested_row;    /* the first that is a list or an object */
     const char *unnamed_file, *nested_file;
+    struct split_cells splits;
 
     /* What becomes of it. */
     apl_dtype dtype;

@@ -105,7 +105,8 @@ static apl_status meet_column(struct list_columns *l, const char *name, apl_erro
         return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u columns", l->host->source, ROWS_COLUMNS);
     struct column *c = &l->columns[l->count];
     snprintf(c->name, sizeof c->name, "%s", name);
-    if ((is_label(l, name) || strcmp(name, "split") == 0) && !(c->names = name_set_new()))
+    c->splits.called = strcmp(name, "split") == 0;
+    if ((is_label(l, name) || c->splits.called) && !(c->names = name_set_new()))
         return fail_nomem(err);
     l->count++;
     return take_given(l, c, err);

@@ -151,8 +151,8 @@ static apl_status take_cell_of(struct list_records *l, struct list_record *r, st
     r->column = i;
     if (image >= 0) {
         r->status = take_image(l, r, (unsigned)image, &cell);
-    } else if ((int)i == l->columns->split && cell.length == 0) {
-        r->status = fail(&r->error, APL_E_SOURCE, "is empty, and names no split");
+    } else if ((int)i == l->columns->split && split_cells_lacks(&l->columns->columns[i].splits, &cell)) {
+        r->status = split_cells_refuse(&cell, &r->error);
     } else if (list_is_value(l->columns, i)) {
         r->begins[i] = r->values.size;
         r->status = column_value(&l->columns->columns[i], &cell, &r->values, r->shapes[i], &r->error);

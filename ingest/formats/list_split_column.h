@@ -4,9 +4,9 @@
 
 #include "list_columns.h"
 
-/* Finds it, once all rows have been read: the one called split, if its cells are names of splits. Where a column seems to be meant, but is
- * a field, a note says so. An empty cell is an error, unless bad rows are to be left out; and
- * so are two names that differ only in case or in blanks at their ends. */
+/* Finds it, once all rows have been read: the one called split, if any cell is a word for a split, or all are names. Where a column
+ * seems to be meant, but is a field, a note says so. A cell that names no split is an error, unless bad rows are to be left out; and
+ * so are names with blanks at their ends, and two that differ only in case or in these. */
 apl_status list_find_split_column(struct list_columns *l, apl_error *err);
 
 #endif

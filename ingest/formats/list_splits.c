@@ -73,10 +73,10 @@ static struct list_split *find_list_split(struct list_splits *s, const char *nam
 static apl_status split_of_row(const struct list_splits *s, const struct list_columns *l, struct list_file *f,
                                struct cell *cell, apl_error *err)
 {
-    cell->length = 0;
-    if (!rows_fault(f->rows))
+    bool bad = rows_fault(f->rows);
+    if (!bad)
         TRY(list_cell(l, f, (unsigned)l->split, cell, err));
-    if (cell->length == 0)
+    if (bad || split_cells_lacks(&l->columns[l->split].splits, cell))
         cell->text = s->split[0].name;
     return APL_OK;
 }

@@ -22,7 +22,7 @@ apl_status list_splits_count(struct list_splits *s, const struct list_columns *l
 /* By the file's name, where no column names them. */
 const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank);
 
-/* Is the current row of this split? Where no column says so, all are; a row whose cell is empty, which is a bad one, is of the first. */
+/* Is the current row of this split? Where no column says so, all are; a bad one, whose cell names none, is of the first. */
 apl_status list_split_has(const struct list_splits *s, const struct list_columns *l, struct list_file *f,
                           const char *split, bool *is, apl_error *err);
 
