@@ -22,7 +22,9 @@ struct files {
     struct format_file *seen; /* as formats see them */
     struct place **places;    /* of each */
     size_t count, room;
-    size_t below;   /* of the source that is being added: as of a place */
+    size_t below;   /* of the source that is being added: as of a place; */
+    size_t source;  /* its number, as of a place */
+    size_t added;   /* sources so far */
     bool directory; /* one was added */
     bool settled;   /* what tells them apart is known */
     uint64_t closed_bytes;

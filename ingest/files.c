@@ -43,6 +43,14 @@ bool files_any_beside(const struct files *files)
     return files->beside_file != 0;
 }
 
+bool files_any_of(const struct files *files, size_t source)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->places[i]->source == source + 1)
+            return true;
+    return false;
+}
+
 const char *files_path(const struct files *files, size_t file)
 {
     return files->places[file]->open_path;

@@ -41,6 +41,9 @@ const struct format_file *files_list(const struct files *files, size_t *count);
 /* Has any file beside them been read? */
 bool files_any_beside(const struct files *files);
 
+/* Does any of them come from the source that was added as number `source`, from 0 on? */
+bool files_any_of(const struct files *files, size_t source);
+
 /* By what path it is opened. */
 const char *files_path(const struct files *files, size_t file);
 

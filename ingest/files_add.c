@@ -84,6 +84,7 @@ static apl_status add_file(struct files *files, const char *path, bool given, ap
         return APL_OK;
     }
     size_t i = files->count++;
+    place->source = files->source;
     files->places[i] = place;
     files->seen[i] = (struct format_file){.name = place->name,
                                           .path = place->path,
@@ -164,6 +165,7 @@ apl_status files_add(struct files *files, const char *path, apl_error *err)
     struct stat st;
     bool directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     files->below = path_split_from(path, directory);
+    files->source = ++files->added;
     if (!directory)
         return add_file(files, path, true, err);
     files->directory = true;
@@ -212,6 +214,7 @@ apl_status files_add_beside(struct files *files, const char *path,
         return fail_nomem(err);
     apl_status status = listing_read(folder, files->options.follow, &list, err);
     files->below = path_split_from(path, false);
+    files->source = 0;
     for (size_t i = 0; status == APL_OK && i < list.count; i++) {
         size_t bare = strlen(list.files[i]);
         char *name = strndup(list.files[i], (ends_packed(list.files[i], &bare), bare));

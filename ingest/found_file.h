@@ -14,8 +14,10 @@ struct place {
     char *open_path; /* to open it by */
     char *name;      /* the last part of the path, without .gz and the like where it is packed */
     char *path;      /* safe to print */
-    size_t below;    /* where in open_path it begins what may tell a split: see split_of_path() */
-    struct stat st;  /* when it was found */
+    size_t
+        source; /* which of those that were added it is, or lies in, from 1 on; 0: it was found beside one */
+    size_t below;   /* where in open_path it begins what may tell a split: see split_of_path() */
+    struct stat st; /* when it was found */
     uint8_t head[PLACE_HEAD];
     bool follow;   /* it may be a link: it was given by name, or links are followed */
     int fd;        /* of read_at; -1: none yet */

@@ -97,6 +97,8 @@ static apl_status make_store(struct ingest *in, const char *source, struct files
     TRY(gather_sources(in, source, err));
     apl_status status = choose_format(in, files, err);
     if (status == APL_OK)
+        status = unread_check(in, err);
+    if (status == APL_OK)
         status = unread_tell(in, false, err);
     if (status == APL_OK)
         status = members_read(in, err);

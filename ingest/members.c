@@ -47,13 +47,15 @@ static apl_status check_end(const struct ingest *in, apl_error *err)
                 in->host.source);
 }
 
-/* One source to its end. */
-static apl_status read_source(struct ingest *in, apl_error *err)
+/* One source to its end; *any: it has members. */
+static apl_status read_source(struct ingest *in, bool *any, apl_error *err)
 {
     struct source_member m;
+    *any = false;
     apl_status status = APL_OK;
     while (!has_enough(in) && (status = source_next(in->source, &m, err)) == APL_OK) {
         struct format_member member = {m.name, m.path, m.size, source_cursor(in->source)};
+        *any = true;
         status = in->format->member(in->state, &member, err);
         if (status != APL_OK)
             return blame(in, in->format->folders ? m.path : m.name, status, err);
@@ -201,17 +203,29 @@ static apl_status close_source(struct ingest *in, const char *path, apl_error *e
 /* Of a part: sources without records of its own are not opened. */
 static apl_status read_parts_sources(struct ingest *in, apl_error *err)
 {
+    bool any;
     for (size_t i = 0; i < in->sources.count; i++) {
         if (i > 0)
             TRY(begin_source(in, i, err));
         if (!in->source && !has_enough(in))
             TRY(open_for_members(in, i, err));
         if (in->source)
-            TRY(read_source(in, err));
+            TRY(read_source(in, &any, err));
         in->source_bytes += in->source ? source_bytes(in->source) : 0;
         drop_source(in);
     }
     return APL_OK;
+}
+
+/* One of several directories without members has been given for nothing. */
+static apl_status read_whole_source(struct ingest *in, size_t source, apl_error *err)
+{
+    bool any;
+    TRY(read_source(in, &any, err));
+    if (any || in->sources.count == 1 || !source_is_directory(in->sources.paths[source]))
+        return APL_OK;
+    return fail(err, APL_E_SOURCE, "%s: nothing of it is read: it has no files of the format %s",
+                source_name(in->source), in->format->name);
 }
 
 apl_status members_read(struct ingest *in, apl_error *err)
@@ -220,12 +234,12 @@ apl_status members_read(struct ingest *in, apl_error *err)
         return in->format->read(in->state, err);
     if (in->host.part)
         return read_parts_sources(in, err);
-    TRY(read_source(in, err));
+    TRY(read_whole_source(in, 0, err));
     for (size_t i = 1; i < in->sources.count; i++) {
         TRY(begin_source(in, i, err)); /* while the one before still has its name */
         TRY(close_source(in, in->sources.paths[i - 1], err));
         TRY(open_for_members(in, i, err));
-        TRY(read_source(in, err));
+        TRY(read_whole_source(in, i, err));
     }
     return APL_OK;
 }

@@ -21,7 +21,8 @@ struct unread {
     const char **read; /* paths from the directory on, sorted */
     size_t read_count;
     uint64_t count;
-    char shown[SHOWN_NAMES][80]; /* the first, safe to print */
+    char shown[SHOWN_NAMES][80]; /* the first, safe to print; */
+    char table[80];              /* the first table; "": there is none */
 };
 
 /* What of a path is below the directory; NULL: it is not. */
@@ -130,8 +131,20 @@ static bool is_read_unpacked(const struct unread *u, char *below)
 
 /* ------------------------------------------------------------------------------------------------- the walk */
 
+static bool is_table(const char *below)
+{
+    size_t bare = strlen(below);
+    char name[256];
+    ends_packed(below, &bare);
+    const char *last = path_last(below);
+    snprintf(name, sizeof name, "%.*s", (int)(bare - (size_t)(last - below)), last);
+    return format_list.wants(NULL, name);
+}
+
 static void add_unread(struct unread *u, const char *below)
 {
+    if (!*u->table && is_table(below))
+        printable(u->table, sizeof u->table, below, strlen(below));
     if (u->count < SHOWN_NAMES)
         printable(u->shown[u->count], sizeof *u->shown, below, strlen(below));
     u->count++;
@@ -199,18 +212,21 @@ static apl_status see_folder(struct unread *u, const char *folder, unsigned leve
 
 /* ------------------------------------------------------------------------------------------------- the notice */
 
+static const char *first_unread(const struct unread *u, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s%s%s%s", u->shown[0], u->count > 1 ? ", " : "", u->shown[1],
+             u->count > 2 ? ", " : "", u->shown[2], u->count > SHOWN_NAMES ? ", ..." : "");
+    return out;
+}
+
 static void tell_unread(const struct unread *u)
 {
-    char line[sizeof(((apl_error *)0)->message)], root[200], left[320] = "";
-    bool none = u->read_count == 0 && u->in->format != &format_cifar;
-    if ((u->count == 0 && !none) || !u->in->options.notice)
+    char line[sizeof(((apl_error *)0)->message)], root[200], left[320];
+    if (u->count == 0 || !u->in->options.notice)
         return;
-    if (u->count > 0)
-        snprintf(left, sizeof left, "files left out: %" PRIu64 " (%s%s%s%s%s%s)", u->count, u->shown[0],
-                 u->count > 1 ? ", " : "", u->shown[1], u->count > 2 ? ", " : "", u->shown[2],
-                 u->count > SHOWN_NAMES ? ", ..." : "");
-    snprintf(line, sizeof line, "%s: %s%s%s", printable(root, sizeof root, u->root, strlen(u->root)),
-             none ? "nothing of it is read" : "", none && *left ? "; " : "", left);
+    snprintf(line, sizeof line, "%s: files left out: %" PRIu64 " (%s)",
+             printable(root, sizeof root, u->root, strlen(u->root)), u->count,
+             first_unread(u, left, sizeof left));
     u->in->options.notice(u->in->options.user, line);
 }
 
@@ -242,5 +258,34 @@ apl_status unread_tell(struct ingest *in, bool read, apl_error *err)
         return APL_OK;
     for (size_t i = 0; i < in->folders.count; i++)
         TRY(tell_of_folder(in, in->folders.paths[i], err));
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- nothing read */
+
+static apl_status refuse_source(const struct ingest *in, const char *path, apl_error *err)
+{
+    char shown[200], left[320];
+    struct unread u = {.in = in, .root = path};
+    bool directory = source_is_directory(path);
+    printable(shown, sizeof shown, path, strlen(path));
+    if (directory)
+        TRY(see_folder(&u, path, LEVELS_SEEN, err));
+    if (*u.table && in->format == &format_list)
+        return fail(
+            err, APL_E_SOURCE,
+            "%s: nothing of it is read, but it has a table, %s: --format list (format=\"list\" in Python) "
+            "reads tables in a directory, or give them by name",
+            shown, u.table);
+    return fail(err, APL_E_SOURCE, "%s: nothing of it is read: it %s of the format %s, unlike others%s%s",
+                shown, directory ? "has no files" : "is not", in->format->name, u.count > 0 ? ", but " : "",
+                first_unread(&u, left, sizeof left));
+}
+
+apl_status unread_check(const struct ingest *in, apl_error *err)
+{
+    for (size_t i = 0; in->files && i < in->sources.count; i++)
+        if (!files_any_of(in->files, i))
+            return refuse_source(in, in->sources.paths[i], err);
     return APL_OK;
 }

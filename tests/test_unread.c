@@ -74,11 +74,39 @@ Test(unread, nothing_is_said_of_packed_copies_and_what_is_read)
     is_said_of(IX_STORE("in/./"), NULL);
 }
 
-Test(unread, a_directory_that_gives_nothing_is_worth_a_line)
+Test(unread, a_source_that_gives_nothing_is_an_error)
 {
     put_array("a/x.npy");
     put_words("ab/t.txt", "");
-    is_said_of(IX_STORE("a", "ab"), "/ab: nothing of it is read; files left out: 1 (t.txt)\n");
+    mkdir(fx_path("none"), 0777);
+    IX_REFUSED(APL_E_SOURCE,
+               "/ab: nothing of it is read: it has no files of the format npy, unlike others, but t.txt", "a",
+               "ab");
+    IX_REFUSED(APL_E_SOURCE, "/none: nothing of it is read: it has no files of the format npy, unlike others",
+               "none", "a");
+    IX_REFUSED(APL_E_SOURCE, "/ab/t.txt: nothing of it is read: it is not of the format npy, unlike others",
+               "a", "ab/t.txt");
+    ix_options.format = "raw";
+    IX_REFUSED(APL_E_SOURCE, "/none: nothing of it is read: it has no files of the format raw", "ab", "none");
+    IX_REFUSED(APL_E_SOURCE, "/none: nothing of it is read", "none", "ab");
+}
+
+/* In a directory, tables are only looked for if they are asked for. */
+Test(unread, a_directory_of_tables_beside_a_table)
+{
+    static const char way_on[] = "/A: nothing of it is read, but it has a table, train.csv: --format list";
+    put_words("A/train.csv", "x\n1\n");
+    put_words("B/test.csv", "x\n2\n");
+    IX_REFUSED(APL_E_SOURCE, way_on, "A", "B/test.csv");
+    IX_REFUSED(APL_E_SOURCE, way_on, "B/test.csv", "A");
+    IX_REFUSED(APL_E_SOURCE, way_on, "A", "A/train.csv");
+    ix_put_gzip("A/train.csv.gz", "x\n1\n", 4);
+    OK(remove(fx_path("A/train.csv")));
+    IX_REFUSED(APL_E_SOURCE, "it has a table, train.csv.gz: --format list", "A", "B/test.csv");
+    ix_options.format = "list";
+    apl_store *s = IX_STORE("A", "B/test.csv");
+    has_splits(s, 2, 2);
+    is_said_of(s, NULL);
 }
 
 Test(unread, shards_below_others_and_images_beside_them)
