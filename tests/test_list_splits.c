@@ -225,6 +225,17 @@ Test(list_splits, names_that_are_alike_are_errors)
     apl_store_close(s);
 }
 
+/* Its images may be the same, but a folder is called as a split is. */
+static void put_images(const char *const *names)
+{
+    char folder[64];
+    for (; *names; names++) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(*names, '/') - *names), *names);
+        mkdir(fx_path(folder), 0777);
+        put_jpeg(*names, 8, 8);
+    }
+}
+
 static void said_of_rows(const char *text, const char *words)
 {
     put_text("in/t.csv", text);
@@ -254,4 +265,36 @@ Test(list_splits, a_column_of_words_for_splits_by_another_name_is_worth_a_line)
     ix_options.column_types = (const char *const[]){"set=utf8"};
     ix_options.column_type_count = 1;
     said_of_rows("set,x\ntrain,1\ntest,2\n", NULL);
+}
+
+Test(list_splits, images_in_folders_of_other_splits_are_worth_a_line)
+{
+    put_images(IX_NAMES("in/train/1.jpg", "in/Val/2.jpg", "in/val2/3.jpg", "in/deep/4.jpg"));
+    said_of_rows(
+        "image,label\ntrain/1.jpg,1\nVal/2.jpg,2\ndeep/4.jpg,3\n",
+        "t.csv: images in folders that are called as another split than their rows': 1 (first row 3, in "
+        "'train': Val/2.jpg); a column called split says of which split each row is\n");
+    said_of_rows("image,split\ntrain/1.jpg,val\nVal/2.jpg,train\n",
+                 "than their rows': 2 (first row 2, in 'val': train/1.jpg)\n");
+    said_of_rows("image,split\ntrain/1.jpg,training\nVal/2.jpg,validation\nval2/3.jpg,test\n", NULL);
+    said_of_rows("image,split\ntrain/1.jpg,minitrain\nVal/2.jpg,val\n", NULL);
+    ix_options.skip_bad = 1;
+    said_of_rows("image,split\ntrain/1.jpg,train\nVal/2.jpg,7\n", "skipped t.csv: row 3, column split");
+    cr_assert_null(strstr(ix_said, "folders"), "%s", ix_said);
+    put_text("in/val.csv", "image\nVal/2.jpg\n");
+    put_text("in/train.csv", "image\nVal/2.jpg\n");
+    is_said_of(IX_STORE("in/val.csv", "in/train.csv"), "in/train.csv: images in folders");
+}
+
+/* A folder above all data says nothing. */
+Test(list_splits, images_by_their_whole_paths)
+{
+    char text[512];
+    mkdir(fx_path("in/dev"), 0777);
+    put_images(IX_NAMES("in/dev/train/1.jpg", "in/dev/val/2.jpg", "in/dev/a/3.jpg"));
+    ix_options.outside = 1;
+    snprintf(text, sizeof text, "image\n%s/in/dev/a/3.jpg\n", fx_place);
+    said_of_rows(text, NULL);
+    snprintf(text, sizeof text, "image\n%s/in/dev/train/1.jpg\n%s/in/dev/val/2.jpg\n", fx_place, fx_place);
+    said_of_rows(text, "(first row 3, in 'train': ");
 }

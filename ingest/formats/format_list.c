@@ -10,6 +10,7 @@
 #include "list_records.h"
 #include "list_split_column.h"
 #include "list_splits.h"
+#include "list_strays.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -19,6 +20,7 @@ struct list {
     const struct format_host *host;
     struct list_columns columns;
     struct list_splits splits;
+    struct list_strays strays;
     struct survey surveys[LIST_IMAGES];
     struct list_plan plans[LIST_IMAGES];
     struct list_records records;
@@ -50,8 +52,13 @@ static apl_status survey_image(struct list *l, size_t file, unsigned k, const ch
 static apl_status survey_row(struct list *l, size_t file, struct list_file *f, apl_error *err)
 {
     struct cell cell;
-    for (unsigned k = 0; k < l->columns.image_count && !rows_fault(f->rows); k++) {
+    const char *split;
+    if (rows_fault(f->rows))
+        return APL_OK;
+    TRY(list_split_word(&l->columns, f, file, &split, err));
+    for (unsigned k = 0; k < l->columns.image_count; k++) {
         TRY(list_cell(&l->columns, f, l->columns.images[k].column, &cell, err));
+        list_strays_take(&l->strays, split, cell.text, file, rows_number(f->rows));
         TRY(survey_image(l, file, k, cell.text, err));
     }
     return APL_OK;
@@ -67,6 +74,7 @@ static apl_status survey_images(struct list *l, apl_error *err)
             status = survey_row(l, i, &f, err);
         TRY(list_end(&l->columns, &f, status, err));
     }
+    list_strays_tell(&l->strays, &l->columns);
     for (unsigned k = 0; k < l->columns.image_count; k++)
         l->plans[k].plan = l->columns.images[k].mask ? mask_plan(&l->surveys[k], &l->host->images)
                                                      : survey_plan(&l->surveys[k], l->host);

@@ -109,6 +109,19 @@ apl_status list_splits_count(struct list_splits *s, const struct list_columns *l
     return APL_OK;
 }
 
+apl_status list_split_word(const struct list_columns *l, struct list_file *f, size_t file, const char **split,
+                           apl_error *err)
+{
+    uint32_t rank;
+    struct cell cell;
+    *split = l->split < 0 ? list_split_of_file(l, file, &rank) : NULL;
+    if (*split)
+        return APL_OK;
+    TRY(list_cell(l, f, (unsigned)l->split, &cell, err));
+    *split = split_of_word(cell.text, cell.length, &rank);
+    return APL_OK;
+}
+
 apl_status list_split_has(const struct list_splits *s, const struct list_columns *l, struct list_file *f,
                           const char *split, bool *is, apl_error *err)
 {

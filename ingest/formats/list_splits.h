@@ -22,6 +22,10 @@ apl_status list_splits_count(struct list_splits *s, const struct list_columns *l
 /* By the file's name, where no column names them. */
 const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank);
 
+/* The split that the word for the current row's tells: "val", if the row is of the split valid. NULL: it is no such word. */
+apl_status list_split_word(const struct list_columns *l, struct list_file *f, size_t file, const char **split,
+                           apl_error *err);
+
 /* Is the current row of this split? Where no column says so, all are; a bad one, whose cell names none, is of the first. */
 apl_status list_split_has(const struct list_splits *s, const struct list_columns *l, struct list_file *f,
                           const char *split, bool *is, apl_error *err);
