@@ -150,19 +150,42 @@ static void add_unread(struct unread *u, const char *below)
     u->count++;
 }
 
-static apl_status see_file(struct unread *u, const char *folder, const char *name, apl_error *err)
+/* Is anything read that lies below a link? Then it leads to a directory, of which other files may be left out. */
+static bool leads_to_read(const struct unread *u, const char *below)
 {
+    size_t length = strlen(below), first = 0, end = u->read_count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        int order = strncmp(u->read[middle], below, length);
+        if (order == 0 && u->read[middle][length] == '/')
+            return true;
+        if (order < 0 || (order == 0 && (uint8_t)u->read[middle][length] < '/'))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return false;
+}
+
+static apl_status see_folder(struct unread *u, const char *folder, unsigned levels, apl_error *err);
+
+static apl_status see_file(struct unread *u, const char *folder, const char *name, unsigned levels,
+                           apl_error *err)
+{
+    apl_status status = APL_OK;
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
     if (!path)
         return fail_nomem(err);
     snprintf(path, size, "%s/%s", folder, name);
     char *below = path + (below_root(u->root, path) - path);
-    if (!is_read_path(u, below) && !only_describes(name) && !is_part_of_format(u->in, name) &&
-        !is_read_unpacked(u, below))
+    if (u->in->options.follow_links && leads_to_read(u, below))
+        status = see_folder(u, path, levels, err);
+    else if (!is_read_path(u, below) && !only_describes(name) && !is_part_of_format(u->in, name) &&
+             !is_read_unpacked(u, below))
         add_unread(u, below);
     free(path);
-    return APL_OK;
+    return status;
 }
 
 static bool is_store(const struct listing *list)
@@ -172,8 +195,6 @@ static bool is_store(const struct listing *list)
             return true;
     return false;
 }
-
-static apl_status see_folder(struct unread *u, const char *folder, unsigned levels, apl_error *err);
 
 static apl_status see_subfolder(struct unread *u, const char *folder, const char *name, unsigned levels,
                                 apl_error *err)
@@ -203,7 +224,7 @@ static apl_status see_folder(struct unread *u, const char *folder, unsigned leve
     }
     bool store = is_store(&list);
     for (size_t i = 0; i < list.count && !store && status == APL_OK; i++)
-        status = see_file(u, folder, list.files[i], err);
+        status = see_file(u, folder, list.files[i], levels - 1, err);
     for (size_t i = 0; i < list.folder_count && !store && status == APL_OK; i++)
         status = see_subfolder(u, folder, list.folders[i], levels - 1, err);
     listing_free(&list);

@@ -153,6 +153,27 @@ Test(unread, files_beside_those_of_cifar)
     is_said_of(s, "in: files left out: 2 (x.txt, b/data_batch_1.bin)\n");
 }
 
+/* Links lead to folders of which all, or some, is read. */
+Test(unread, links_that_are_followed)
+{
+    put_words("A/a.csv", "x\n1\n");
+    put_words("B/sub/b.csv", "x\n2\n");
+    put_words("C/c.txt", "");
+    mkdir(fx_path("in"), 0777);
+    fx_shell("ln -s ../A '%s/in/train'; ln -s ../B '%s/in/test'", fx_place, fx_place);
+    ix_options.format = "list";
+    ix_options.follow_links = 1;
+    apl_store *s = IX_STORE("in");
+    has_splits(s, 2, 2);
+    is_said_of(s, NULL);
+    put_words("A/a.npy", "");
+    put_words("B/b.txt", "");
+    fx_shell("ln -s ../C '%s/in/t'; ln -s . '%s/in/train/here'", fx_place, fx_place);
+    is_said_of(IX_STORE("in"), "in: files left out: 4 (t, test/b.txt, train/a.npy, ...)\n");
+    put_words("in/z.csv", "x\n3\n");
+    is_said_of(IX_STORE("in"), "in: files left out: 3 (t, test, train)\n");
+}
+
 /* Images that no table names, if none names any: which of many are named is not told. */
 Test(unread, images_beside_tables)
 {
