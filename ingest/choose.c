@@ -7,14 +7,16 @@
 #include "series.h"
 #include "shown.h"
 #include "source.h"
+#include "unread.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The way on from several sources. */
-#define MAKE_ONE \
-    ". Unpack them into one directory, or make a store of each and a set of them with apldata join"
+/* The ways on from several sources. */
+#define OR_JOIN  ", or make a store of each and a set of them with apldata join"
+#define MAKE_ONE ". Unpack them into one directory" OR_JOIN
+#define GIVE_ONE ". Give the directory that holds them as the one source" OR_JOIN
 
 /* The ways on from a pipe that was given by its name, and from any pipe with what is no archive. */
 #define GIVE_DASH  ", or as standard input: give - as the source"
@@ -36,6 +38,14 @@ apl_status refuse_pipe(const struct ingest *in, apl_status status, apl_error *er
                 "%s. A pipe that has a name is read as %s: for other archives, give - as the source, and the "
                 "pipe as standard input; copy other files to disk first",
                 why.message, raw ? "a tar archive" : "CIFAR alone");
+}
+
+static const char *way_to_one(const struct ingest *in)
+{
+    for (size_t i = 0; i < in->sources.count; i++)
+        if (!source_is_directory(in->sources.paths[i]))
+            return MAKE_ONE;
+    return GIVE_ONE;
 }
 
 void end_format(struct ingest *in)
@@ -139,8 +149,8 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
         return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory%s",
                     standard ? "standard input" : in->shown, format->name, is_pipe(path) ? GIVE_DASH : "");
     if (in->sources.count > 1 && !format->several && !format->read)
-        return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu" MAKE_ONE, format->name,
-                    in->sources.count);
+        return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu%s", format->name,
+                    in->sources.count, way_to_one(in));
     if (format->read && ((!*files && !format->member) || (*files && standard)))
         return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories%s", spool_shown(path),
                     format->name, standard || is_pipe(path) ? COPY_FIRST : "");
@@ -212,17 +222,26 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
 /* No format that takes several sources has claimed them. */
 static apl_status refuse_several(const struct ingest *in, apl_error *err)
 {
-    char shown[256];
+    char shown[256], table[256] = "";
     for (size_t i = 0; i < in->sources.count; i++) {
         const char *path = in->sources.paths[i];
         struct stat st;
         if (stat(path, &st) != 0)
             return fail_errno(err, errno, "%s", printable(shown, sizeof shown, path, strlen(path)));
     }
+    for (size_t i = 0; i < in->sources.count && !*table; i++)
+        if (source_is_directory(in->sources.paths[i]))
+            TRY(unread_find_table(in, in->sources.paths[i], table, sizeof table, err));
+    if (*table)
+        return fail(err, APL_E_INVALID,
+                    "the %zu sources from %s on are not of one format that is looked for in directories, but "
+                    "there is a table, %s: --format list (format=\"list\" in Python) reads tables in "
+                    "directories; of images in folders, give the directory that holds all",
+                    in->sources.count, in->shown, table);
     return fail(err, APL_E_INVALID,
                 "the %zu sources from %s on are not of one format that takes several: cifar and folder "
-                "take one" MAKE_ONE,
-                in->sources.count, in->shown);
+                "take one%s",
+                in->sources.count, in->shown, way_to_one(in));
 }
 
 apl_status choose_format(struct ingest *in, struct files **files, apl_error *err)

@@ -303,6 +303,18 @@ static apl_status refuse_source(const struct ingest *in, const char *path, apl_e
                 first_unread(&u, left, sizeof left));
 }
 
+apl_status unread_find_table(const struct ingest *in, const char *path, char *table, size_t size,
+                             apl_error *err)
+{
+    struct unread u = {.in = in, .root = path};
+    char shown[160];
+    TRY(see_folder(&u, path, LEVELS_SEEN, err));
+    printable(shown, sizeof shown, path, strlen(path));
+    bool slash = *shown && shown[strlen(shown) - 1] == '/';
+    snprintf(table, size, "%s%s%s", *u.table ? shown : "", *u.table && !slash ? "/" : "", u.table);
+    return APL_OK;
+}
+
 apl_status unread_check(const struct ingest *in, apl_error *err)
 {
     for (size_t i = 0; in->files && i < in->sources.count; i++)

@@ -208,6 +208,27 @@ Test(unread, records_by_other_names)
     apl_store_close(s);
 }
 
+Test(unread, errors_about_several_directories_name_the_way_on)
+{
+    put_words("in/train/deep/a.csv", "x\n1\n");
+    put_words("in/test/b.csv", "x\n1\n");
+    IX_REFUSED(APL_E_INVALID,
+               "/in/train/deep/a.csv: --format list (format=\"list\" in Python) reads tables in dir",
+               "in/train", "in/test");
+    IX_REFUSED(APL_E_INVALID, "/in/test/b.csv: --format list", "in/test/", "in/train");
+    put_words("images/train/cat/1.jpg", "");
+    put_words("images/test/cat/2.jpg", "");
+    IX_REFUSED(APL_E_INVALID,
+               "cifar and folder take one. Give the directory that holds them as the one source, or",
+               "images/train", "images/test");
+    fx_shell("tar -C '%s/images' -cf '%s/images/a.tar' test", fx_place, fx_place);
+    IX_REFUSED(APL_E_INVALID, "cifar and folder take one. Unpack them into one directory, or", "images/train",
+               "images/a.tar");
+    ix_options.format = "folder";
+    IX_REFUSED(APL_E_INVALID, "takes one source, not 2. Give the directory that holds them", "images/train",
+               "images/test");
+}
+
 Test(unread, errors_name_the_way_on)
 {
     put_words("in/x/train/readme.txt", "a");
