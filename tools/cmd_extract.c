@@ -211,8 +211,9 @@ static const struct option_row rows[] = {
     {0, "split", "NAME", "only this split; may be repeated (default: all of the source)", OPTION_CALL, 0,
      take_split},
     {0, "where", "CONDITION",
-     "only records such as label=cat,dog, or with !=, <, <=, > or >=;\n"
-     "a comma in a name is \\,; if repeated, all must hold",
+     "only records such as label=cat,dog, or with !=; whole numbers (bools\n"
+     "are 0 and 1) also with <, <=, > or >=; a comma in a name is \\,; if\n"
+     "repeated, all must hold",
      OPTION_CALL, 0, take_where},
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
     CACHE_ROWS,

@@ -49,7 +49,8 @@ const struct reader_option reader_options[] = {
     {"split", READER_TEXT, ORDERED, PLACE(options.split), ANY, "NAME",
      "default: the first split of the store"},
     {"where", READER_REPEATED, ORDERED, NOWHERE, ANY, "CONDITION",
-     "only records such as label=cat,dog or year>=2020; a comma in a name\nis \\,; if repeated, all hold"},
+     "only records such as label=cat,dog, year>=2020 or, of a bool, x=1;\na comma in a name is \\,; if "
+     "repeated, all hold"},
     {"with", READER_REPEATED, ORDERED, NOWHERE, ANY, "DB[:SPLIT][=WEIGHT]",
      "read another store too, in one order; may be repeated"},
     {"own-weight", READER_REAL, ORDERED, PLACE(options.mix.weight), ANY, "W",
