@@ -25,6 +25,7 @@ struct files {
     size_t below;   /* of the source that is being added: as of a place; */
     size_t source;  /* its number, as of a place */
     size_t added;   /* sources so far */
+    unsigned links; /* to directories, that have been followed */
     bool directory; /* one was added */
     bool settled;   /* what tells them apart is known */
     uint64_t closed_bytes;

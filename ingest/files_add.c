@@ -11,6 +11,15 @@
 #include <sys/stat.h>
 
 #define LEVELS_DOWN 32 /* directories that hold nothing but the next */
+#define MOST_LINKS \
+    (1u << 17) /* to directories: links that fork, and fork again, are as endless as those that go round */
+
+/* A directory, and the one that it lies in. */
+struct way {
+    const struct way *above;
+    dev_t device;
+    ino_t inode;
+};
 
 /* The first bytes, unpacked. */
 static apl_status look_inside(struct files *files, size_t file, apl_error *err)
@@ -143,17 +152,44 @@ static apl_status add_names(struct files *files, const char *folder, const struc
     return APL_OK;
 }
 
-static apl_status add_folder(struct files *files, const char *path, int levels, apl_error *err)
+/* Where links are followed, a directory may lie in itself: its files would be there again and again. */
+static apl_status check_links(struct files *files, const char *path, struct way *way, apl_error *err)
+{
+    char shown[256];
+    struct stat st;
+    if (files->options.poll && files->options.poll(files->options.user))
+        return fail(err, APL_E_CANCELLED, "cancelled");
+    if (!files->options.follow)
+        return APL_OK;
+    printable(shown, sizeof shown, path, strlen(path));
+    files->links += way->above && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    if (files->links > MOST_LINKS)
+        return fail(err, APL_E_SOURCE, "%s: is a symbolic link, after 131,072 others to directories", shown);
+    if (stat(path, &st) != 0)
+        return APL_OK; /* it cannot be listed either */
+    way->device = st.st_dev;
+    way->inode = st.st_ino;
+    for (const struct way *w = way->above; w; w = w->above)
+        if (w->device == way->device && w->inode == way->inode)
+            return fail(err, APL_E_SOURCE,
+                        "%s: leads, by a symbolic link, back to a directory that it lies in", shown);
+    return APL_OK;
+}
+
+static apl_status add_folder(struct files *files, const char *path, const struct way *above, int levels,
+                             apl_error *err)
 {
     struct listing list;
+    struct way way = {.above = above};
     bool any = false;
+    TRY(check_links(files, path, &way, err));
     apl_status status = listing_read(path, files->options.follow, &list, err);
     if (status == APL_OK)
         status = add_names(files, path, &list, &any, err);
     bool down = !any && levels > 0 && (files->options.deep || (list.count == 0 && list.folder_count == 1));
     for (size_t i = 0; status == APL_OK && down && i < list.folder_count; i++) {
         char *inner = joined(path, list.folders[i]);
-        status = inner ? add_folder(files, inner, levels - 1, err) : fail_nomem(err);
+        status = inner ? add_folder(files, inner, &way, levels - 1, err) : fail_nomem(err);
         free(inner);
     }
     listing_free(&list);
@@ -169,7 +205,7 @@ apl_status files_add(struct files *files, const char *path, apl_error *err)
     if (!directory)
         return add_file(files, path, true, err);
     files->directory = true;
-    return add_folder(files, path, LEVELS_DOWN, err);
+    return add_folder(files, path, NULL, LEVELS_DOWN, err);
 }
 
 apl_status files_check_distinct(const struct files *files, apl_error *err)

@@ -174,6 +174,21 @@ Test(unread, links_that_are_followed)
     is_said_of(IX_STORE("in"), "in: files left out: 3 (t, test, train)\n");
 }
 
+/* There, what has been found would be found again and again, or nothing would for a long time. */
+Test(unread, links_that_lead_back)
+{
+    put_words("in/a/x.csv", "x\n1\n");
+    fx_shell("ln -s . '%s/in/b'; ln -s . '%s/in/c'", fx_place, fx_place);
+    ix_options.format = "list";
+    apl_store_close(IX_STORE("in"));
+    ix_options.follow_links = 1;
+    ix_writing.replace = 0;
+    fx_shell("rm -r '%s%s'", ix_db, "");
+    IX_REFUSED(APL_E_SOURCE, "/in/b: leads, by a symbolic link, back to a directory that it lies in", "in");
+    fx_shell("rm '%s/in/a/x.csv%s'", fx_place, "");
+    IX_REFUSED(APL_E_SOURCE, "/in/b: leads, by a symbolic link, back", "in");
+}
+
 /* Images that no table names, if none names any: which of many are named is not told. */
 Test(unread, images_beside_tables)
 {
