@@ -158,6 +158,8 @@ def check_split(path, manifest, columns, hashes):
     must(split.content == manifest.content, "content digest")
     place = (split.source, split.first, split.count)
     must(place in [tuple(s) for s in manifest.splits], "split of the source")
+    names = {split.name, f"{split.parent}-{split.name}"} | ({split.parent} if split.generation else set())
+    must(not names & {s[0] for s in manifest.splits}, "a name of the source")
     k = keys(split)
     hashes = units(split, manifest, columns, hashes)
     order = {i: siphash(*k, *hashes[i]) for i in split.part | split.rest}

@@ -15,6 +15,7 @@
 
 static char place[64], db[96];
 static apl_error err;
+static const char *second_split = "test"; /* its name */
 
 static void set_up(void)
 {
@@ -95,7 +96,7 @@ static inline void make_store(const char *path, const struct kind *kind)
     append_range(w, 0, kind->train / 3, kind->backwards);
     OK(apl_writer_begin_member(w, "two", "train", 1, &err));
     append_range(w, kind->train / 3, kind->train - kind->train / 3, kind->backwards);
-    OK(apl_writer_begin_member(w, "three", "test", 2, &err));
+    OK(apl_writer_begin_member(w, "three", second_split, 2, &err));
     append_range(w, kind->train, kind->test, kind->backwards);
     OK(apl_writer_commit(w, &err));
     apl_writer_close(w);

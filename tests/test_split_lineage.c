@@ -82,6 +82,72 @@ Test(split_lineage, listed)
     apl_store_close(store);
 }
 
+/* The store made again of a source that calls its second split otherwise: the content is the same. */
+static apl_store *made_again(const char *second)
+{
+    struct kind kind = {2000, 100, APL_WRITER_OPTIONS_INIT, false};
+    kind.options.block_records = 64;
+    kind.options.replace = 1;
+    second_split = second;
+    make_store(db, &kind);
+    apl_store *store;
+    OK(apl_store_open(db, NULL, &store, &err));
+    return store;
+}
+
+static void expect_listed_as_wrong(apl_store *store, unsigned from)
+{
+    apl_split_list *list;
+    OK(apl_split_list_open(store, &list, &err));
+    for (unsigned i = from; apl_split_list_file(list, i); i++) {
+        const apl_split_file *f = apl_split_list_file(list, i);
+        cr_assert(f->status == APL_E_MISMATCH && !f->replaced && !f->list, "%s", f->message);
+        cr_assert(strstr(f->message, "a split of the source"), "%s", f->message);
+    }
+    apl_split_list_close(list);
+}
+
+/* A name that the source's split has taken over no longer means the records that the other side lacks. */
+Test(split_lineage, names_that_the_source_has_taken)
+{
+    apl_store_close(family());
+    apl_store *store = made_again("val");
+    uint64_t n = 0;
+    OK(apl_split_ids(store, "val", NULL, &n, &err));
+    cr_assert_eq(n, 100);
+    FAILS(APL_E_MISMATCH, "val.split: its part val has the name of a split of the source",
+          apl_split_ids(store, "train-val", NULL, &n, &err));
+    FAILS(APL_E_MISMATCH, "val.split: its part val has", apl_split_verify(store, "val", 1, &err));
+    FAILS(APL_E_MISMATCH, "half.split: its parent val has", apl_split_ids(store, "half", NULL, &n, &err));
+    FAILS(APL_E_MISMATCH,
+          "dev.split: split val, which it comes from, shares the name val with a split of the source",
+          apl_split_ids(store, "train-val-dev", NULL, &n, &err));
+    FAILS(APL_E_MISMATCH, "tiny.split: split val, which", apl_split_verify(store, "tiny", 1, &err));
+    expect_listed_as_wrong(store, 0);
+    apl_store_close(store);
+    shell("rm '%s/val.split'", db);
+    store = made_again("val");
+    FAILS(APL_E_MISMATCH, "half.split: its parent val has", apl_split_ids(store, "val-half", NULL, &n, &err));
+    apl_store_close(store);
+}
+
+Test(split_lineage, rests_that_the_source_has_taken)
+{
+    apl_store_close(family());
+    apl_store *store = made_again("train-val-dev");
+    uint64_t n = 0;
+    FAILS(APL_E_MISMATCH, "dev.split: its rest train-val-dev has the name of a split of the source",
+          apl_split_ids(store, "dev", NULL, &n, &err));
+    FAILS(APL_E_MISMATCH, "tiny.split: its parent train-val-dev has",
+          apl_split_ids(store, "tiny", NULL, &n, &err));
+    OK(apl_split_ids(store, "train-val", NULL, &n, &err));
+    OK(apl_split_ids(store, "val-half", NULL, &n, &err));
+    apl_store_close(store);
+    store = made_again("other"); /* and free again */
+    OK(apl_split_ids(store, "tiny", NULL, &n, &err));
+    apl_store_close(store);
+}
+
 /* A file tells its records without its parent, which may be removed, or damaged. */
 Test(split_lineage, parents_that_are_gone)
 {

@@ -99,8 +99,7 @@ void report_stale_splits(const struct job *job)
     if (apl_split_list_open(store, &list, NULL) == APL_OK) {
         for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
             if (split_is_stale(f))
-                note("%s: the split %s is of the store that was replaced; it is not used, and can be removed",
-                     shown(job->db), shown(f->name));
+                note("%s; it is not used, and can be removed", f->message);
         apl_split_list_close(list);
     }
     apl_store_close(store);

@@ -54,7 +54,9 @@ extern "C" {
  * kept apart from; make it again. If the other's file has been removed, what comes from it can still be used.
  *
  * A split file belongs to the content of one store: if the data has been replaced by other data, the store refuses
- * the file (APL_E_MISMATCH). It can be removed like any file, even while in use.
+ * the file (APL_E_MISMATCH). It can be removed like any file, even while in use. If the same records have been stored again
+ * from a source that has a split of one of the file's two names, that name means the source's split, and the store refuses
+ * the file under the other name, and what comes from it: the rest would still lack records that now no name means.
  *
  * A set that has grown has splits for each of its lists. Where db/val.split belongs to another list, it is left alone:
  * this list's is db/val.split-DIGEST, with the first 16 hexadecimal digits of the content digest. So who resumes with
@@ -144,7 +146,7 @@ typedef struct apl_split_file {
     uint64_t seed;
     uint64_t records, rest_records;
     /* APL_OK, or why the file cannot be used: APL_E_CORRUPT, ...; APL_E_MISMATCH: it belongs to another store, such
-     * as one that was here before. */
+     * as one that was here before, or the source now has a split of its name, or of the name of its rest. */
     apl_status status;
     const char *message; /* the same as text; "" if APL_OK */
     /* For apl_split_parts(): the number of this part, and of all parts; the ratio is then 1 / parts. Both are 0 for a

@@ -44,8 +44,9 @@ typedef bool split_visit(void *context, const struct split_file *file, bool same
 apl_status split_climb(const apl_store *store, const struct split_file *file, split_visit *visit,
                        void *context, apl_error *err);
 
-/* APL_E_MISMATCH if a split that the file comes from has been replaced with other records: *replaced is then its name,
- * which the caller frees (NULL: not wanted). */
+/* APL_E_MISMATCH if a name of the file, or of a split that it comes from, is one of the source's splits by now; or if a split
+ * that it comes from has been replaced with other records: *replaced is then its name, which the caller frees (NULL: not
+ * wanted). */
 apl_status split_check_parents(const apl_store *store, const struct split_file *file, char **replaced,
                                apl_error *err);
 

@@ -1,6 +1,8 @@
 /* Which splits a split comes from, and whether they still hold what it divides. */
 #include "split.h"
 
+#include <stdio.h>
+
 /* The file that has the parent of `file` as one of its sides. APL_E_NOTFOUND: the parent is a split of the source, or
  * its file has been removed, or cannot be read: a file says all about its records without it. */
 static apl_status read_parent(const apl_store *store, const struct split_file *file,
@@ -52,28 +54,62 @@ apl_status split_climb(const apl_store *store, const struct split_file *file, sp
     return on && status == APL_E_NOMEM ? status : APL_OK;
 }
 
-/* Remembers the first file that has been replaced. */
-static bool find_replaced(void *context, const struct split_file *file, bool same)
+#define REST_BYTES ((size_t)2 * APL_MAX_NAME + sizeof "-")
+
+/* Does the source have a split by a name of the file, or by that of its parent, which was none of the source's? A store of the
+ * same content may have been made again from a source that calls its splits otherwise. The name then means the source's split,
+ * and the records that it used to mean are in none, as the rest still lacks them. Which of its names: in words; NULL: none. */
+static const char *find_shadowed(const apl_store *store, const struct split_file *file, char name[REST_BYTES])
 {
-    char **name = context;
-    if (!same)
-        *name = strdup(file->name);
-    return true;
+    snprintf(name, REST_BYTES, "%s-%s", file->parent, file->name);
+    if (apl_store_find_split(store, name) >= 0)
+        return "rest";
+    snprintf(name, REST_BYTES, "%s", file->name);
+    if (apl_store_find_split(store, name) >= 0)
+        return "part";
+    snprintf(name, REST_BYTES, "%s", file->parent);
+    return file->generation > 0 && apl_store_find_split(store, name) >= 0 ? "parent" : NULL;
+}
+
+/* The first split on the way up that has been replaced, or has a name of the source's. */
+struct lineage {
+    const apl_store *store;
+    bool replaced, shadowed;
+    char file[REST_BYTES], name[REST_BYTES]; /* its, and that of the source */
+};
+
+static bool find_wrong(void *context, const struct split_file *file, bool same)
+{
+    struct lineage *l = context;
+    l->replaced = !same;
+    l->shadowed = same && find_shadowed(l->store, file, l->name);
+    snprintf(l->file, sizeof l->file, "%s", file->name);
+    return !l->shadowed;
 }
 
 apl_status split_check_parents(const apl_store *store, const struct split_file *file, char **replaced,
                                apl_error *err)
 {
-    char *name = NULL, shown[4 * SPLIT_FILE_BYTES], made[256];
-    TRY(split_climb(store, file, find_replaced, &name, err));
-    if (!name)
-        return APL_OK;
+    char shown[4 * SPLIT_FILE_BYTES], from[256], name[256];
+    struct lineage l = {.store = store};
     split_file_shown(file, shown);
+    const char *shadowed = find_shadowed(store, file, l.name);
+    printable(name, sizeof name, l.name, strlen(l.name));
+    if (shadowed)
+        return fail(err, APL_E_MISMATCH, "%s/%s: its %s %s has the name of a split of the source",
+                    store->directory_name, shown, shadowed, name);
+    TRY(split_climb(store, file, find_wrong, &l, err));
+    printable(from, sizeof from, l.file, strlen(l.file));
+    printable(name, sizeof name, l.name, strlen(l.name));
+    if (l.shadowed)
+        return fail(err, APL_E_MISMATCH,
+                    "%s/%s: split %s, which it comes from, shares the name %s with a split of the source",
+                    store->directory_name, shown, from, name);
+    if (!l.replaced)
+        return APL_OK;
     fail(err, APL_E_MISMATCH, "%s/%s: split %s, which it comes from, has been replaced since: make it again",
-         store->directory_name, shown, printable(made, sizeof made, name, strlen(name)));
+         store->directory_name, shown, from);
     if (replaced)
-        *replaced = name;
-    else
-        free(name);
+        *replaced = strdup(l.file);
     return APL_E_MISMATCH;
 }
