@@ -102,9 +102,9 @@ typedef struct apl_split_options {
 /*
  * Makes a split and writes its file atomically. Takes the same lock as writers. Either side may turn out empty, if
  * there are few records; readers refuse an empty one (APL_E_INVALID). Likely errors: APL_E_INVALID (the name is taken
- * or not a valid name; the split overlaps another; or a side of many records would be empty, as of a store that was
- * extracted from a split of the same seed, which divides these records no further: another seed does), APL_E_NOTFOUND
- * (parent or field), APL_E_EXISTS, APL_E_BUSY (a store is being written there), APL_E_MISMATCH (the store has been
+ * or not a valid name; the split overlaps another; or a side of many records would be empty, or a hash would give it another
+ * share than it gives by chance, as of a store that was extracted from a split of the same seed, which has divided these
+ * records before: choose another), APL_E_NOTFOUND (parent or field), APL_E_EXISTS, APL_E_BUSY (a store is being written there), APL_E_MISMATCH (the store has been
  * replaced since it was opened), APL_E_IO, APL_E_CORRUPT (a block).
  */
 APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split_options *options,

@@ -69,10 +69,23 @@ static inline void split_set_add(const struct split_set *set, uint32_t number, u
 apl_status split_find_overlap(apl_store *store, const struct split_set *set, apl_split_overlap *shared,
                               bool *same_seed, apl_error *err);
 
+#define SPLIT_RANGES 4096 /* equal ones of all hashes */
+
 /* Divides the records of `parent` by the rule that the files state, into their tables of parts, which must be
- * empty. */
+ * empty. If it is one by hash, marks in `drawn` (NULL: not wanted) the ranges that hashes of these records are in. */
 apl_status split_divide(const apl_store *store, const struct selection *parent, unsigned threads,
-                        const struct split_set *set, apl_error *err);
+                        const struct split_set *set, struct bitset *drawn, apl_error *err);
+
+/* The number of the part that a hash falls in, by a rule by hash; in two: 0 is the part, 1 the rest. */
+uint32_t split_part_drawn(const struct split_file *rule, uint64_t hash);
+
+/* APL_E_INVALID if a division by hash, which is complete, leaves a side of many records empty, or divides the hashes that were drawn
+ * as chance does not: that seed has divided these records before. */
+apl_status split_check_chance(const apl_store *store, const struct split_set *set, const struct bitset *drawn,
+                              apl_error *err);
+
+/* May chance have drawn these, whose *share is in the file's part? Else it has a probability below e^-31. */
+bool split_is_chance(const struct split_file *file, const struct bitset *drawn, double *share);
 
 /* A record that is divided by its class. */
 struct split_item {

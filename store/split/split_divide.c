@@ -15,6 +15,7 @@ struct divider {
     const struct selection *parent;
     const struct split_set *set;
     const struct split_file *rule; /* any file of the set */
+    struct bitset *drawn;          /* NULL: not wanted */
     struct random_key key;
     uint64_t first_block;
     struct divider_worker *workers;
@@ -50,8 +51,8 @@ static uint64_t keyed(const struct divider *d, struct hash128 unit)
     return siphash(d->key, words, 2);
 }
 
-/* The number of the part that a hash falls in: floor(hash x parts / 2^64). */
-static uint32_t part_drawn(const struct split_file *rule, uint64_t hash)
+/* floor(hash x parts / 2^64) of many */
+uint32_t split_part_drawn(const struct split_file *rule, uint64_t hash)
 {
     if (rule->rule == SPLIT_HASH)
         return hash < rule->ratio ? 0 : 1;
@@ -83,10 +84,14 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
     struct divider *d = context;
     struct units_block b;
     TRY(read_units(d, worker, task, &b, err));
-    for (uint32_t i = 0; i < b.count; i++)
-        if (selection_has(d->parent, b.first + i))
-            split_set_add(d->set, part_drawn(d->rule, keyed(d, b.worker->units.units[i])),
-                          b.first + i - d->parent->first);
+    for (uint32_t i = 0; i < b.count; i++) {
+        if (!selection_has(d->parent, b.first + i))
+            continue;
+        uint64_t hash = keyed(d, b.worker->units.units[i]), range = hash / (UINT64_MAX / SPLIT_RANGES + 1);
+        split_set_add(d->set, split_part_drawn(d->rule, hash), b.first + i - d->parent->first);
+        if (d->drawn && !bitset_test(d->drawn, range)) /* threads need not share the word to write it again */
+            bitset_set(d->drawn, range);
+    }
     return APL_OK;
 }
 
@@ -133,10 +138,10 @@ static apl_status divide_by_class(struct divider *d, unsigned threads, size_t bl
 /* ------------------------------------------------------------------------------------------- the whole */
 
 apl_status split_divide(const apl_store *store, const struct selection *parent, unsigned threads,
-                        const struct split_set *set, apl_error *err)
+                        const struct split_set *set, struct bitset *drawn, apl_error *err)
 {
     const struct split_file *rule = &set->files[0];
-    struct divider d = {.store = store, .parent = parent, .set = set, .rule = rule};
+    struct divider d = {.store = store, .parent = parent, .set = set, .rule = rule, .drawn = drawn};
     /* a key for each generation: records that were below the parent's ratio are no longer low */
     d.key = random_epoch_key(rule->seed, rule->generation, RANDOM_SPLIT);
     size_t blocks = 0;

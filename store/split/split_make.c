@@ -205,28 +205,20 @@ static apl_status check_overlap(apl_store *store, const struct plan *p, const st
                : APL_OK;
 }
 
-#define SURE 32 /* expected by chance, so many are not all missed: that has a probability of e^-32 */
-
-/* A side without records is of no use. Where chance cannot have left it empty, the records were divided by that seed before, as those
- * of a store that was extracted from a split, or have equal inputs. */
-static apl_status check_not_empty(const apl_store *store, const struct plan *p,
-                                  const struct selection *parent, const struct split_set *set, apl_error *err)
+/* Divides the parent; a seed that has divided its records before would not divide them by the ratio. */
+static apl_status divide(const apl_store *store, const struct plan *p, const struct selection *parent,
+                         const struct split_set *set, apl_error *err)
 {
-    double share = p->parts ? 1.0 / p->parts : p->options->ratio;
-    bool by_chance = p->rule == SPLIT_HASH || p->rule == SPLIT_PARTS_HASH;
-    for (size_t i = 0; by_chance && !*p->group && i < set->count; i++) {
-        const uint64_t *records = set->files[i].records;
-        double expected[2] = {share * (double)parent->records, (1 - share) * (double)parent->records};
-        for (unsigned side = 0; side < 2; side++)
-            if (records[side] == 0 && expected[side] >= SURE)
-                return fail(
-                    err, APL_E_INVALID,
-                    "%s: split %s would have %s of %llu records: seed %llu has divided these before, as "
-                    "those of a split that was extracted, or their inputs are equal: choose another seed",
-                    store->name, set->files[i].name, side == SPLIT_PART ? "none" : "all",
-                    (unsigned long long)parent->records, (unsigned long long)p->options->seed);
-    }
-    return APL_OK;
+    struct bitset drawn = {0};
+    apl_status status;
+    GUARD(bitset_init(&drawn, SPLIT_RANGES, err));
+    GUARD(split_divide(store, parent, p->options->threads, set, &drawn, err));
+    for (size_t i = 0; i < set->count; i++)
+        GUARD(leave_rest(parent, &set->files[i], err));
+    GUARD(split_check_chance(store, set, &drawn, err));
+out:
+    bitset_free(&drawn);
+    return status;
 }
 
 static apl_status make_set(apl_store *store, const struct plan *p, const struct selection *parent,
@@ -236,10 +228,7 @@ static apl_status make_set(apl_store *store, const struct plan *p, const struct 
         TRY(describe(store, p, parent, (uint32_t)i, &set->files[i], err));
         TRY(check_names(store, &set->files[i], err));
     }
-    TRY(split_divide(store, parent, p->options->threads, set, err));
-    for (size_t i = 0; i < set->count; i++)
-        TRY(leave_rest(parent, &set->files[i], err));
-    TRY(check_not_empty(store, p, parent, set, err));
+    TRY(divide(store, p, parent, set, err));
     TRY(check_overlap(store, p, set, err));
     return split_files_write(store, set->files, set->count, p->options->replace, err);
 }

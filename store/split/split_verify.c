@@ -50,7 +50,7 @@ apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads
     apl_status status;
     GUARD(bitset_init(&due.tables[SPLIT_PART], is.tables[SPLIT_PART].count, err));
     GUARD(both_sides(store, &is, &parent, err));
-    GUARD(split_divide(store, &parent, threads, &(struct split_set){&due, 1}, err));
+    GUARD(split_divide(store, &parent, threads, &(struct split_set){&due, 1}, NULL, err));
     GUARD(compare(store, &is, &due, err));
     GUARD(split_check_parents(store, &is, NULL, err));
 out:

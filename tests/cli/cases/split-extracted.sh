@@ -10,3 +10,14 @@ run apldata split -q --seed 1 rest part=0.2
 awk 'BEGIN { print "a,b"; for (i = 0; i < 90; i++) print "1,2" }' >same.csv
 aplingest -q same.csv same
 run apldata split -q same part=0.5
+echo "# and where the ratio is a larger one: the share would be far from it"
+run apldata split -q rest part=0.4 --force
+run apldata split -q --folds 3 rest third --overlap
+run apldata split -q --by id rest part=0.4 --force --overlap
+awk 'BEGIN { print "a,g"; for (i = 0; i < 3000; i++) print i "," int(i / 3) }' >g.csv
+aplingest -q g.csv groups
+apldata split -q groups val=0.5 --group g
+apldata extract -q groups some --split train-val
+run apldata split -q some part=0.7 --group g
+run apldata split -q some part=0.7
+run apldata split -q some part=0.7 --group g --seed 2 --force
