@@ -32,7 +32,9 @@ static int open_stores(struct job *job)
     }
     if (job->count == 1 && !apl_store_info(job->sources[0].store)->shards)
         return misuse("a single store needs no merging, unless it is a set");
-    return apl_set_check_parts(job->paths, job->count, &err) == APL_OK ? 0 : failed("%s", err.message);
+    return apl_set_check_parts(job->paths, job->count, &err) == APL_OK
+               ? merge_check_twice(&job->copy, job->sources, job->paths, job->count)
+               : failed("%s", err.message);
 }
 
 /* Appends what one store has of the split. */

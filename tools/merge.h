@@ -9,7 +9,11 @@
  * by name if they are so in each; otherwise those that a store adds come after those before. */
 int merge_schema(struct copy *copy, struct copy_source *sources, const char *const *paths, unsigned count);
 
-/* Frees what that has made. */
+/* Refuses a store that is given twice, by itself, over a link or within a set; notes those that are copies of others. */
+int merge_check_twice(const struct copy *copy, const struct copy_source *sources, const char *const *paths,
+                      unsigned count);
+
+/* Frees what merge_schema() has made. */
 void merge_free(struct copy *copy, struct copy_source *sources, unsigned count);
 
 #endif

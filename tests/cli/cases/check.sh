@@ -57,7 +57,8 @@ run apldata check -q db
 run apldata check -q db val
 apldata check db test | timeless
 echo "what comes twice, and is no failure"
-apldata merge -q db db twice
+cp -r db copy
+apldata merge -q db copy twice
 apldata check twice train | timeless
 echo "= ${PIPESTATUS[0]}"
 apldata check twice train -v | grep -c has

@@ -9,12 +9,12 @@ trip()
 aplingest -q --partial --shuffle "$SHARED/b.tar" shuffled
 apldata extract -q --where 'label<5' shuffled few && trip few
 apldata extract -q --split test shuffled test && trip test
-apldata merge -q test test tests && trip tests
+cp -r test test2 && apldata merge -q test test2 tests && trip tests
 apldata extract -q --where 'coarse_label<5' "$SHARED/store100" few100 && trip few100
 
 echo "# what has no place"
 cp -r "$SHARED/store" copy && apldata split -q copy val=0.1
 apldata extract -q --split val copy val && trip val
-for i in 1 2 3 4; do apldata merge -q --force tests tests more && rm -rf tests && mv more tests; done
-apldata merge -q tests tests tests more && trip more
+for i in 1 2 3 4; do cp -r tests same && apldata merge -q --force tests same more && rm -rf tests same && mv more tests; done
+cp -r tests tests2 && cp -r tests tests3 && apldata merge -q tests tests2 tests3 more && trip more
 true

@@ -13,7 +13,8 @@ pack_files k.tar a.txt a.cls b.txt b.cls
 aplingest -q k.tar k
 
 echo "# two records with one key, and others between them"
-run apldata merge -q k k twice
+cp -r k k2
+run apldata merge -q k k2 twice
 run apldata export twice out --format webdataset
 ls -d out
 run apldata export twice out --format webdataset --names id
@@ -24,7 +25,7 @@ cmp <(content twice) <(content back)
 echo "# one after the other, and in different splits"
 pack_files a.tar a.txt a.cls
 cp a.tar train.tar && cp a.tar val.tar
-aplingest -q train.tar one && run apldata merge -q one one two
+aplingest -q train.tar one && cp -r one copy && run apldata merge -q one copy two
 run apldata export two again --format webdataset
 aplingest -q train.tar val.tar splits && run apldata export splits again --format webdataset
 

@@ -121,9 +121,11 @@ run apldata merge "$SHARED/store100" "$db" x
 run apldata merge "$db" kept x
 run apldata merge "$db" x
 run apldata merge "$db" "$db"
-run apldata merge "$db" "$db" whole
+cp -r "$db" copy
+run apldata merge -q "$db" copy whole
 run apldata merge -q --force "$db" whole whole
 apldata info whole | head -n 1 | cut -d ' ' -f 1-3
-run bash -c 'trap "" XFSZ; ulimit -f 100; exec "$0" "$@"' "$APLDATA" merge "$db" "$db" full
+run bash -c 'trap "" XFSZ; ulimit -f 100; exec "$0" "$@"' "$APLDATA" merge -q "$db" copy full
+rm -r copy
 rm -r sums-*
 ls -A
