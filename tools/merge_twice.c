@@ -46,18 +46,12 @@ static void add_piece(struct pieces *p, unsigned source, const apl_shard *shard)
     }
 }
 
-/* Copies of each other follow one another, and among them what is one file. */
+/* Copies of each other follow one another, as they were given. */
 static int by_content(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
     int order = memcmp(x->digest, y->digest, 32);
-    if (order)
-        return order;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->inode != y->inode)
-        return x->inode < y->inode ? -1 : 1;
-    return x->source < y->source ? -1 : x->source > y->source;
+    return order ? order : x->source < y->source ? -1 : x->source > y->source;
 }
 
 static bool is_same_file(const struct pieces *p, const struct piece *a, const struct piece *b)
@@ -78,15 +72,19 @@ static void tell_copy(const struct pieces *p, const struct piece *a, const struc
 }
 
 /* Of sets that have the same shards, the sets are named. */
-static bool is_same_set(const struct pieces *p, const struct piece *a, const struct piece *b)
+static void drop_same_set(const struct pieces *p, struct piece *a, struct piece *b)
 {
-    return memcmp(apl_store_info(p->sources[a->source].store)->content_digest,
-                  apl_store_info(p->sources[b->source].store)->content_digest, 32) == 0;
+    if (a->source != b->source &&
+        memcmp(apl_store_info(p->sources[a->source].store)->content_digest,
+               apl_store_info(p->sources[b->source].store)->content_digest, 32) == 0)
+        a->shard = b->shard = NULL;
 }
 
-static int refuse(const struct pieces *p, const struct piece *a, const struct piece *b)
+static int refuse(const struct pieces *p, struct piece first_piece, struct piece again_piece)
 {
+    struct piece *a = &first_piece, *b = &again_piece;
     char first[2 * PATH_MAX], again[2 * PATH_MAX];
+    drop_same_set(p, a, b);
     name_piece(p, a, first);
     name_piece(p, b, again);
     return strcmp(first, again) != 0
@@ -95,23 +93,37 @@ static int refuse(const struct pieces *p, const struct piece *a, const struct pi
                                     : failed("%s: is given twice, as it is in the set", shown_db(again));
 }
 
-static int compare(const struct pieces *p, const struct copy *copy)
+/* The first of those that are alike, and come before this one. */
+static size_t first_alike(const struct pieces *p, size_t i, size_t first)
 {
-    struct piece told = {.source = UINT_MAX};
-    for (size_t i = 1; i < p->count; i++) {
-        struct piece a = p->all[i - 1], b = p->all[i];
-        if (memcmp(a.digest, b.digest, 32) != 0)
-            continue;
-        if (a.source != b.source && is_same_set(p, &a, &b))
-            a.shard = b.shard = NULL;
-        if (is_same_file(p, &a, &b))
-            return refuse(p, &a, &b);
-        bool again = told.source == b.source && !told.shard && !b.shard; /* another of their shards */
-        if (!copy->quiet && !again)
-            tell_copy(p, &a, &b, copy->path);
-        told = b;
+    return memcmp(p->all[first].digest, p->all[i].digest, 32) == 0 ? first : i;
+}
+
+static int check_files(const struct pieces *p)
+{
+    for (size_t i = 1, first = 0; i < p->count; i++) {
+        first = first_alike(p, i, first);
+        for (size_t k = first; k < i; k++)
+            if (is_same_file(p, &p->all[k], &p->all[i]))
+                return refuse(p, p->all[k], p->all[i]);
     }
     return 0;
+}
+
+static void tell_copies(const struct pieces *p, const char *out)
+{
+    struct piece told = {.source = UINT_MAX};
+    for (size_t i = 1, first = 0; i < p->count; i++) {
+        first = first_alike(p, i, first);
+        if (first == i)
+            continue;
+        struct piece a = p->all[first], b = p->all[i];
+        drop_same_set(p, &a, &b);
+        bool again = told.source == b.source && !told.shard && !b.shard; /* another of their shards */
+        if (!again)
+            tell_copy(p, &a, &b, out);
+        told = b;
+    }
 }
 
 int merge_check_twice(const struct copy *copy, const struct copy_source *sources, const char *const *paths,
@@ -133,7 +145,9 @@ int merge_check_twice(const struct copy *copy, const struct copy_source *sources
             add_piece(&p, s, NULL);
     }
     qsort(p.all, p.count, sizeof *p.all, by_content);
-    int status = compare(&p, copy);
+    int status = check_files(&p);
+    if (!status && !copy->quiet)
+        tell_copies(&p, copy->path);
     free(p.all);
     return status;
 }

@@ -10,7 +10,7 @@ mv src/test.csv src/val.csv
 run aplingest --no-progress --format list --force src db
 run apldata verify --no-progress db
 apldata info db | tail -n 3
-run apldata check db
+run apldata check db | sed "s|, [0-9.]* s$||"
 echo "# the other side is refused, and what it was divided into"
 run apldata extract -q --split train-val db x
 run apldata extract -q --split train-val-dev db x
