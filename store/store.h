@@ -7,6 +7,7 @@
 #include "lmdb_read.h"
 #include "manifest.h"
 #include "remote.h"
+#include "seen.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -23,9 +24,10 @@ struct apl_store {
     /* Where split files are: the store's own directory unless the caller has named another. Kept open, so that
      * it stays the same one whatever is renamed; good for openat() only. */
     int directory;
-    char *directory_name; /* safe to print */
-    bool splits_apart;    /* the caller has named another */
-    struct url url;       /* of a store elsewhere: of its directory; else empty */
+    char *directory_name;   /* safe to print */
+    bool splits_apart;      /* the caller has named another */
+    struct seen_list *seen; /* split files that have been opened */
+    struct url url;         /* of a store elsewhere: of its directory; else empty */
     struct remote_options remote;
     struct lmdb_reader lmdb;
     atomic_uint_fast64_t last;  /* of a store elsewhere, the block that was taken last; */

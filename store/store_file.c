@@ -166,12 +166,15 @@ apl_status store_open_at(int directory, const char *name, const char *above, apl
 apl_status store_new(char *name, apl_store **store, apl_error *err)
 {
     apl_store *s = name ? calloc(1, sizeof *s) : NULL;
-    if (!s) {
+    struct seen_list *seen = s ? calloc(1, sizeof *seen) : NULL;
+    if (!seen) {
+        free(s);
         free(name);
         return fail_nomem(err);
     }
     atomic_init(&s->references, 1);
     s->name = name;
+    s->seen = seen;
     s->directory = s->lmdb.fd = -1;
     *store = s;
     return APL_OK;
@@ -201,6 +204,7 @@ void store_free(apl_store *store)
     free(store->directory_name);
     url_free(&store->url);
     origin_release(store->remote.origin);
+    seen_free(store->seen);
     free(store->name);
     free(store);
 }

@@ -45,3 +45,20 @@ Test(bitset, none_behind_the_last_record)
     }
     bitset_free(&m);
 }
+
+Test(bitset, hashes_tell_bits_apart)
+{
+    for (uint64_t n = 1; n < 300; n += 37) {
+        struct bitset a, b;
+        cr_assert(bitset_init(&a, n, NULL) == APL_OK && bitset_init(&b, n, NULL) == APL_OK);
+        for (uint64_t i = 0; i < n; i++) {
+            cr_assert_eq(bitset_hash(&a, 1), bitset_hash(&b, 1));
+            bitset_set(&a, i);
+            cr_assert_neq(bitset_hash(&a, 1), bitset_hash(&b, 1));
+            bitset_set(&b, i);
+        }
+        cr_assert_neq(bitset_hash(&a, 1), bitset_hash(&a, 2));
+        bitset_free(&a);
+        bitset_free(&b);
+    }
+}

@@ -53,6 +53,12 @@ extern "C" {
  * records, the store refuses what comes from it (APL_E_MISMATCH), which could otherwise share records with what it was
  * kept apart from; make it again. If the other's file has been removed, what comes from it can still be used.
  *
+ * A store that is open remembers which records the split files had that it has opened, and those that these come from. If
+ * another process, or another apl_store, has since replaced one with other records, that store refuses it
+ * (APL_E_MISMATCH): a reader that goes on with the old part would share records with one on the new rest. Open the store
+ * again, and its readers. A split that is replaced through the store itself is taken to be meant: its readers keep their
+ * records, and those opened afterwards have the new ones.
+ *
  * A split file belongs to the content of one store: if the data has been replaced by other data, the store refuses
  * the file (APL_E_MISMATCH). It can be removed like any file, even while in use. If the same records have been stored again
  * from a source that has a split of one of the file's two names, that name means the source's split, and the store refuses

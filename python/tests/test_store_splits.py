@@ -112,3 +112,20 @@ def test_splits_of_what_has_been_replaced(own: Store) -> None:
     own.folds("cv", 2, parent="train-held-val")
     with pytest.warns(UserWarning, match=r"cv-0.split: split held, which .* \(2 more like it\)"):
         own.split("held", 0.2, replace=True)
+
+
+def test_a_split_that_another_has_replaced(own: Store) -> None:
+    """A store goes on with the division that it has opened first, or not at all."""
+    own.split("held", 0.5)
+    loader = apldata.Loader(own, "train-held", batch_size=100)
+    train = set(own.split_ids("train-held").tolist())
+    with Store(own.path) as other:
+        other.split("held", 0.5, seed=5, replace=True)
+    for name in ("held", "train-held"):
+        with pytest.raises(apldata.MismatchError, match="held.split: it has other .*: open the store again"):
+            apldata.Loader(own, name)
+    assert {i for batch in loader for i in batch.ids.tolist()} == train
+    with Store(own.path) as again:
+        assert train & set(again.split_ids("held").tolist())
+    own.split("held", 0.5, replace=True)
+    assert not train & set(own.split_ids("held").tolist())

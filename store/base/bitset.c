@@ -1,5 +1,7 @@
 #include "bitset.h"
 
+#include "hash.h"
+
 static uint64_t word_count(uint64_t count)
 {
     return count / 64 + (count % 64 != 0);
@@ -42,6 +44,18 @@ uint64_t bitset_count_both(const struct bitset *a, const struct bitset *b)
     for (uint64_t w = 0; w < word_count(a->count); w++)
         n += bits_of(word(a, w) & word(b, w));
     return n;
+}
+
+uint64_t bitset_hash(const struct bitset *m, uint64_t hash)
+{
+    uint64_t part[64];
+    for (uint64_t w = 0; w < word_count(m->count);) {
+        size_t n = 0;
+        for (part[n++] = hash; n < 64 && w < word_count(m->count); w++)
+            part[n++] = word(m, w);
+        hash = hash_xxh3_64(part, n * sizeof *part);
+    }
+    return hash;
 }
 
 /* Word w of a bitset with every bit set. */

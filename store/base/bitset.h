@@ -38,6 +38,9 @@ uint64_t bitset_count_both(const struct bitset *a, const struct bitset *b);
 /* Sets in `bits` those of `all` that are not set in `but`; of an `all` without words, every bit counts as set. */
 void bitset_difference(struct bitset *bits, const struct bitset *all, const struct bitset *but);
 
+/* A hash of the bits, and of that one. */
+uint64_t bitset_hash(const struct bitset *bits, uint64_t hash);
+
 /* Bytes of `count` bits as they are stored: bit i is bit i % 8 of byte i / 8. */
 static inline size_t bitset_bytes(uint64_t count)
 {

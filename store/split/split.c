@@ -18,6 +18,8 @@ static apl_status select_side(const apl_store *store, struct split_file *file, e
 {
     apl_status status = split_check_parents(store, file, NULL, err);
     if (status == APL_OK)
+        status = split_check_seen(store, file, err);
+    if (status == APL_OK)
         status = select_source(store, file->source, s, err);
     if (status == APL_OK) {
         s->records = file->records[side];

@@ -18,7 +18,7 @@ struct selection {
 };
 
 /* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND without one; APL_E_MISMATCH if a split
- * that it comes from has been replaced since. */
+ * that it comes from has been replaced since, or has other records than when this store first opened it. */
 apl_status selection_open(const apl_store *store, const char *name, struct selection *selection,
                           apl_error *err);
 void selection_close(struct selection *selection);
@@ -50,11 +50,18 @@ apl_status split_climb(const apl_store *store, const struct split_file *file, sp
 apl_status split_check_parents(const apl_store *store, const struct split_file *file, char **replaced,
                                apl_error *err);
 
+/* APL_E_MISMATCH if the file, or one that it comes from, has other records than when a split of it was first opened by this store: what
+ * goes on with the earlier ones would share records with what is opened now. */
+apl_status split_check_seen(const apl_store *store, const struct split_file *file, apl_error *err);
+
 /* Files of one division, which differ in nothing but their parts: these have consecutive numbers. */
 struct split_set {
     struct split_file *files;
     size_t count;
 };
+
+/* The store itself has written these files: what it opens of them from now on is meant. */
+void split_set_seen(const apl_store *store, const struct split_set *set);
 
 /* Marks a record in the table of the part of that number, if one of the files is of that part. */
 static inline void split_set_add(const struct split_set *set, uint32_t number, uint64_t record)

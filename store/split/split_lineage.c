@@ -1,4 +1,4 @@
-/* Which splits a split comes from, and whether they still hold what it divides. */
+/* Which splits a split comes from, whether they still hold what it divides, and whether they are those that were opened before. */
 #include "split.h"
 
 #include <stdio.h>
@@ -112,4 +112,46 @@ apl_status split_check_parents(const apl_store *store, const struct split_file *
     if (replaced)
         *replaced = strdup(l.file);
     return APL_E_MISMATCH;
+}
+
+/* What says which records it divides, and how: not its name, and not how it is coded. */
+static uint64_t hash_of(const struct split_file *file)
+{
+    return bitset_hash(&file->tables[SPLIT_REST], bitset_hash(&file->tables[SPLIT_PART], file->first));
+}
+
+/* Compares the files on the way up with what was opened of them before. */
+struct recall {
+    const apl_store *store;
+    apl_status status;
+    apl_error *err;
+};
+
+static bool recall(void *context, const struct split_file *file, bool same)
+{
+    struct recall *r = context;
+    char shown[4 * SPLIT_FILE_BYTES];
+    if (!same)
+        return false;
+    r->status = seen_check(r->store->seen, file->name, hash_of(file), r->err);
+    split_file_shown(file, shown);
+    if (r->status == APL_E_MISMATCH)
+        fail(r->err, r->status,
+             "%s/%s: it has other records than when this store first read it: open the store again",
+             r->store->directory_name, shown);
+    return r->status == APL_OK;
+}
+
+apl_status split_check_seen(const apl_store *store, const struct split_file *file, apl_error *err)
+{
+    struct recall r = {store, APL_OK, err};
+    if (recall(&r, file, true))
+        TRY(split_climb(store, file, recall, &r, err));
+    return r.status;
+}
+
+void split_set_seen(const apl_store *store, const struct split_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        seen_renew(store->seen, set->files[i].name, hash_of(&set->files[i]));
 }

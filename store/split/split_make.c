@@ -230,7 +230,9 @@ static apl_status make_set(apl_store *store, const struct plan *p, const struct 
     }
     TRY(divide(store, p, parent, set, err));
     TRY(check_overlap(store, p, set, err));
-    return split_files_write(store, set->files, set->count, p->options->replace, err);
+    TRY(split_files_write(store, set->files, set->count, p->options->replace, err));
+    split_set_seen(store, set);
+    return APL_OK;
 }
 
 static const char *default_parent(const apl_store *store)
