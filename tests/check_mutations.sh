@@ -93,7 +93,7 @@ check "the plan: the order of blocks is drawn, records are not" caught "neighbou
 check "the split: by the id's hash" caught "equal inputs" store/split/split_unit.c \
     's/block_stored_hash\(view, record\)/(struct hash128){id, 0}/' splits "$program"
 check "the split: the first ids" caught "places of the part" store/split/split_divide.c \
-    's/part_drawn\(d->rule, keyed\(.*\[i\]\)\)/part_drawn(d->rule, (b.first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
+    's/split_part_drawn\(d->rule, hash\)/split_part_drawn(d->rule, (b.first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
 check "ranks: a position given twice, another to none" caught "exactly once" reader/planner.c \
     's/take_delivery\(job, position \+ k, drawn\[k\]\)/take_delivery(job, position + k, drawn[k - (rank == 1)])/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/planner.c \
