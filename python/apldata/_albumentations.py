@@ -17,7 +17,7 @@ from ._errors import InvalidError
 from ._foreign import Wrapped
 from ._library import library_of
 from ._records import Keys, in_threads
-from ._roles import Roles, Trial, has_channels_last
+from ._roles import Roles, Trial, check_sides, has_channels_last
 from .schema import Field
 from .transforms import MOVING
 
@@ -200,6 +200,9 @@ class Albumentations(Wrapped):
         columns = {name: batch[name] for name in names}
         rows = len(columns[names[0]])
         results: list[Any] = [None] * rows
+        if self.roles.guessed and not isinstance(batch, Trial):
+            sized = (self.roles.images[0], *self.roles.masks)
+            check_sides(self.roles, {field.name: _planes(field, columns[field.name]) for field in sized}, ids)
         flat = {field.name for field in self.roles.masks if rows and columns[field.name][0].ndim == 2}
         keys = Keys(self.seed, self.number, batch, rows)
         own = [keys.of_part(at) for at in range(len(self.transforms))]  # of each pipeline
@@ -271,6 +274,12 @@ def _as_before(boxes: Any, given: np.ndarray) -> np.ndarray:
     """Boxes, in the type of floats that they had: Albumentations computes with f64, unless there are none."""
     made = np.asarray(boxes)
     return made.astype(given.dtype) if given.dtype.kind == "f" else made
+
+
+def _planes(field: Field, values: Any) -> list[np.ndarray]:
+    """With channels first."""
+    last = has_channels_last(field)
+    return [value.transpose(2, 0, 1) if last and value.ndim == 3 else value for value in values]
 
 
 def _placed(value: Any, field: Field, is_mask: bool, flat: bool) -> np.ndarray:

@@ -57,6 +57,7 @@ class Kind(Enum):
 _Test = Callable[[Field], bool]
 
 _BOX = "box"
+_BOXES_AT_END = "(box|boxes|rois?)([_.]?(xyxy|xywh|ltrb|cxcywh|[23]d))?$"  # "box_labels" are none
 _TOKENS = "attention|attn|causal|token|seg(ment)?_id"  # whose masks are none of images
 _MASK = f"^(?!.*({_TOKENS})).*(mask|segm|(?<![a-z])segs?(?![a-z]))"
 _NOTES = "annotations?(?![a-z])"
@@ -253,6 +254,7 @@ _TABLE = (  # the first that fits says what a field is
     # What may be boxes, or one box: rows of four to six numbers.
     _Row(Kind.LIKELY_BOXES, _target("rois|annot|target"), _F32, _shape("-1,4")),
     _Row(Kind.BOX_ROWS, _named("box|rois"), _ANY, _shape("(n,)?[456]")),
+    _Row(Kind.BOX_ROWS, _named(_BOXES_AT_END), _PLACE, _shape("(n,)?-1")),  # lists of no declared length
     _Row(Kind.BOX_ROWS, _target("annot|target"), _PLACE, _shape("-1,[456]")),
     # Two numbers for each pixel.
     _Row(Kind.VECTORS, _target(_MAP), _ANY, _shape("-1,-1,2"), _VARYING),

@@ -76,6 +76,9 @@ class _Plan:
         """One of ours, with its field made known."""
         if isinstance(transform, SanitizeBoundingBoxes):
             transform = copy.copy(transform)  # its labels are made known later
+            moving = self._moving()
+            if moving and (transform.field is None or moving.fields[0] in transform.fields):
+                object.__setattr__(transform, "field", moving.fields[0])  # which boxes follow
         unsaid = transform.field is None
         if unsaid:
             transform = copy.copy(transform)

@@ -247,6 +247,9 @@ def _as_boxes(field: Field) -> str:
     """How they are stored as those that follow."""
     if field.shape[-1] == 4:
         return f"store them so (aplingest --type {field.name}=f32[-1,4])"
+    if field.shape[-1] == -1:
+        types = f"types={{{field.name!r}: ('f32', (-1, 4))}}"
+        return f"store them so ({types} of convert(), of a list for each box)"
     return "store the four numbers of each so, and what else there is of it in a field of its own"
 
 

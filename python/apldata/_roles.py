@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ class Roles:
     boxes: Field | None = None
     box_format: str | None = None
     follow: bool = False  # do masks and boxes follow the images in C?
+    guessed: bool = False  # nothing but names, types and shapes tell which they are
 
     @property
     def all(self) -> tuple[Field, ...]:
@@ -133,7 +134,8 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said:
         masks = [field for field, role in found.items() if role == "mask"]
         boxes = [field for field, role in found.items() if role == "boxes"]
     form = said.box_format if said and boxes else None
-    return Roles(tuple(images), tuple(masks), boxes[0] if boxes else None, form, follow=bool(said))
+    found_boxes = boxes[0] if boxes else None
+    return Roles(tuple(images), tuple(masks), found_boxes, form, follow=bool(said), guessed=not said)
 
 
 def roles_named(
@@ -157,6 +159,27 @@ def has_channels_last(field: Field) -> bool:
         return False
     many, height, width = field.shape
     return channels_last(field.shape) or many > 16 >= width > 0 or (many == height == -1 != width)
+
+
+def check_sides(roles: Roles, columns: Mapping[str, Any], ids: Any) -> None:
+    """Refuses guessed masks that are not as large as their images, as lists of tokens or relations are not.
+
+    Args:
+        columns: the values of all rows, with channels first.
+        ids: of the rows; None: they are in no store.
+    """
+    image = roles.images[0]
+    for mask in roles.masks if roles.guessed else ():
+        for row, (value, of) in enumerate(zip(columns[mask.name], columns[image.name], strict=True)):
+            sides, wanted = tuple(value.shape[-2:]), tuple(of.shape[-2:])
+            if sides != wanted:
+                record = row if ids is None else int(ids[row])
+                has = f"{sides[0]} x {sides[1]} numbers, of an image of {wanted[0]} x {wanted[1]}"
+                raise InvalidError(
+                    f"record {record}, field {plain(mask.name)}: it looks like a mask ({mask.type}), but has "
+                    f"{has}: if it has nothing to do with the image, leave it out of fields, or say "
+                    f"PerPicture(..., field={image.name!r})"
+                )
 
 
 class Trial(dict[str, Any]):

@@ -126,6 +126,10 @@ ROWS_OF = [
     ("gt_boxes", "f64", (3, 6), "input", ROWS, ROWS, ROWS),
     ("annotations", "f32", (-1, 5), "input", ROWS, ROWS, ROWS),
     ("targets", "f32", (-1, 6), "input", ROWS, ROWS, ROWS),
+    ("bbox", "f64", (-1,), "target", ROWS, ROWS, ROWS),
+    ("objects.bbox", "i64", (-1, -1), "target", ROWS, ROWS, ROWS),
+    ("rois_xyxy", "f32", (-1, -1), "input", ROWS, ROWS, ROWS),
+    ("box_labels", "i64", (-1,), "target", NOTHING, NOTHING, NOTHING),
     # keypoints and outlines
     ("keypoints", "f32", (17, 3), "input", KEYPOINTS, KEYPOINTS, KEYPOINTS),
     ("keypoints", "f32", (2, 17, 3), "input", KEYPOINTS, KEYPOINTS, KEYPOINTS),
@@ -332,7 +336,9 @@ def is_flipped(value: Any) -> bool:
     return bool(value[..., 0].mean() > value[..., -1].mean())
 
 
-STORE = r"boxes that follow are f32\[-1,4\], not .*: store the(m so .aplingest| four numbers of each)"
+STORE = (
+    r"boxes that follow are f32\[-1,4\], not .*: store the(m so .(aplingest|types=)| four numbers of each)"
+)
 ADVICE = {
     IMAGE: "masks=", MASK: "masks=", MAP: "masks=", BOXES: "boxes=", LIKELY: "boxes=",
     OTHER_BOXES: STORE, ROWS: STORE, INSTANCES: "varies: store one mask", KEYPOINTS: "keypoints cannot",

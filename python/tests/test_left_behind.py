@@ -158,6 +158,28 @@ def test_what_looks_like_a_mask_is_not_left(tmp_path: Path) -> None:
         Loader(db, transforms=v2.ColorJitter(0.1)).close()
 
 
+@pytest.mark.parametrize("library", ["torchvision", "albumentations"])
+def test_lists_of_numbers_are_no_masks_of_images(tmp_path: Path, library: str) -> None:
+    """Only what is as large as its image is taken for a mask that does not say so."""
+    fields = {"image": Field("image", "u8", (3, -1, -1)), "pairs": Field("pairs", "i64", (-1, -1), "target")}
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=PIXELS, pairs=X)
+        writer.append(image=PIXELS, pairs=[[1, 2], [3, 4]])
+    if library == "torchvision":
+        step = pytest.importorskip("torchvision.transforms.v2").RandomHorizontalFlip(1)
+    else:
+        step = pytest.importorskip("albumentations").HorizontalFlip(p=1)
+    told = r"record 1, field pairs: it looks like a mask \(i64\[-1,-1\]\), but has 2 x 2 .* 16 x 20"
+    with Loader(tmp_path / "db", batch_size=1, shuffle=False, transforms=step) as loader:
+        batches = iter(loader)
+        assert np.array_equal(next(batches)["pairs"][0], X[:, ::-1])
+        with pytest.raises(InvalidError, match=told):
+            next(batches)
+    alone = PerPicture(step, field="image")
+    with Loader(tmp_path / "db", batch_size=1, shuffle=False, transforms=alone) as loader:
+        assert [np.asarray(batch["pairs"][0]).tolist() for batch in loader][1] == [[1, 2], [3, 4]]
+
+
 @pytest.mark.parametrize("media", [None, "image/jpeg"])
 def test_boxes_beside_a_mask_are_not_left(tmp_path: Path, media: str | None) -> None:
     """Of images of any size, whose masks follow without being named."""

@@ -74,3 +74,17 @@ def test_other_fields_are_not_left_too_long(
 
 def test_boxes_alone(tmp_path: Path) -> None:
     first(make(tmp_path / "db"), crops("own"))
+
+
+@pytest.mark.parametrize("named", [None, "image", ["image", "right"], ["right", "image"]])
+def test_boxes_are_removed_beside_several_images(tmp_path: Path, named: Any) -> None:
+    """They follow the first that is moved, whatever is named."""
+    fields = {name: Field(name, "u8", (3, 60, 80)) for name in ("image", "right")}
+    fields |= {"boxes": Field("boxes", "f32", (-1, 4), "target"), "labels": Field("labels", "i64", (-1,))}
+    with Writer(tmp_path / "db", fields) as writer:
+        for _ in range(2):
+            pixels = np.zeros((3, 60, 80))
+            writer.append(image=pixels, right=pixels, boxes=BOXES, labels=[10, 20, 30])
+    crop = CenterCrop((30, 40), field=["image", "right"])
+    batch = first(tmp_path / "db", [crop, SanitizeBoundingBoxes(field=named)])
+    assert batch["labels"][0].tolist() == [20]

@@ -122,7 +122,9 @@ def test_a_split_that_another_has_replaced(own: Store) -> None:
     with Store(own.path) as other:
         other.split("held", 0.5, seed=5, replace=True)
     for name in ("held", "train-held"):
-        with pytest.raises(apldata.MismatchError, match="held.split: it has other .*: open the store again"):
+        with pytest.raises(
+            apldata.MismatchError, match=r"held\.split: it has other .*: open the store again"
+        ):
             apldata.Loader(own, name)
     assert {i for batch in loader for i in batch.ids.tolist()} == train
     with Store(own.path) as again:

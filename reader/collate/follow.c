@@ -82,7 +82,7 @@ static apl_status check_mask_size(const struct geometry *g, uint32_t width, uint
 {
     if (width == g->width && height == g->height)
         return APL_OK;
-    return fail(err, APL_E_INVALID, "a mask of %u x %u pixels, of an image of %u x %u", width, height,
+    return fail(err, APL_E_INVALID, "a mask of %u x %u pixels, of an image of %u x %u: if it is none, leave it out of the fields", width, height,
                 g->width, g->height);
 }
 

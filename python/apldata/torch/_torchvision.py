@@ -21,7 +21,7 @@ from .._foreign import Wrapped
 from .._leaving import parts_of, refuse_old, with_boxes
 from .._library import steps_of
 from .._records import Keys, in_threads
-from .._roles import Roles, Trial, has_channels_last
+from .._roles import Roles, Trial, check_sides, has_channels_last
 from .._translation import altered, name_of
 from ..schema import Field
 from ..transforms._function import SEVERAL_VIEWS
@@ -270,6 +270,8 @@ class Torchvision(Wrapped):
         uneven = (*self._given, *([boxes.name] if boxes else []))
         listed = {name for name in uneven if isinstance(columns[name], list)}
         rows = len(columns[fields[0].name])
+        if not isinstance(batch, Trial):
+            check_sides(self.roles, columns, getattr(batch, "ids", None))
         keys = Keys(self.seed, self.number, batch, rows)
         with torch.no_grad():
             done: Counter[Callable[..., Any]] = Counter()
