@@ -116,7 +116,7 @@ SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 ifeq ($(BOOST),)
 # What is left without statistics: apldata check.
 TOOLS_SRC  := $(filter-out audit/cmd_audit%,$(TOOLS_SRC))
-AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge near overlaps repeats siblings image_hash split_groups store_splits,audit/$(f).c) view/%,$(AUDIT_SRC))
+AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge looks near overlaps repeats siblings image_hash split_groups store_splits,audit/$(f).c) view/%,$(AUDIT_SRC))
 TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))

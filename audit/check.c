@@ -13,9 +13,7 @@ struct checking {
     size_t n; /* records of the store */
     uint32_t *seen, *group;
     const char *grouped; /* the field that `group` is of; NULL: none yet */
-    uint8_t *side, *is_image;
-    struct image_hash *hashes;
-    struct near_index *index;
+    uint8_t *side;
 };
 
 unsigned check_failures(const struct check_report *r)
@@ -230,22 +228,33 @@ static apl_status weigh_all(struct checking *c, apl_error *err)
 
 /* ------------------------------------------------------------------------------------------------- leaks */
 
+/* Marks the records of every pair. */
+static apl_status mark_pairs(const struct checking *c, uint8_t *wanted, apl_error *err)
+{
+    apl_status status = APL_OK;
+    for (size_t i = 0; status == APL_OK && i < 2 * c->report->pair_count; i++) {
+        const struct checked_pair *p = &c->report->pairs[i / 2];
+        struct split_ids ids = {NULL, 0};
+        status = splits_ids(c->store, i % 2 ? p->other : p->split, &ids, err);
+        for (uint64_t k = 0; status == APL_OK && k < ids.count; k++)
+            wanted[ids.ids[k]] = 1;
+        free(ids.ids);
+    }
+    return status;
+}
+
 static apl_status hash_images(struct checking *c, apl_error *err)
 {
     struct check_report *r = c->report;
-    r->image_field = c->options->images ? images_field(c->store) : -1;
+    r->image_field = c->options->images ? looks_field(c->store, c->options->decoder) : -1;
     if (r->image_field < 0 || r->pair_count == 0)
         return APL_OK;
-    c->hashes = malloc((c->n + 1) * sizeof *c->hashes);
-    c->is_image = malloc(c->n + 1);
-    if (!c->hashes || !c->is_image)
-        return inputs_no_memory(err);
-    apl_status status = images_hash(c->store, (unsigned)r->image_field, c->hashes, c->is_image, err);
-    for (size_t i = 0; status == APL_OK && i < c->n; i++)
-        r->images += c->is_image[i];
+    uint8_t *wanted = calloc(c->n + 1, 1);
+    apl_status status = wanted ? mark_pairs(c, wanted, err) : inputs_no_memory(err);
     if (status == APL_OK)
-        c->index = near_index_new(c->hashes, c->is_image, (uint32_t)c->n);
-    return status == APL_OK && !c->index ? inputs_no_memory(err) : status;
+        status = looks_find(c->store, (unsigned)r->image_field, c->options->decoder, wanted, &r->looks, err);
+    free(wanted);
+    return status;
 }
 
 static int by_distance(const void *a, const void *b)
@@ -264,8 +273,8 @@ static apl_status find_near(struct checking *c, struct checked_pair *p, const st
     for (uint64_t i = 0; i < other->count; i++)
         c->side[other->ids[i]] = 1;
     for (uint64_t i = 0; i < split->count; i++) {
-        if (!near_find(c->index, (uint32_t)split->ids[i], c->options->near, c->side, c->report->splits.equal,
-                       &pair))
+        if (!near_find(c->report->looks.index, (uint32_t)split->ids[i], c->options->near, c->side,
+                       c->report->splits.equal, &pair))
             continue;
         if (p->near == room) {
             struct near_pair *larger = realloc(p->nearest, (room = 2 * room + 64) * sizeof *larger);
@@ -309,7 +318,7 @@ static apl_status check_pair(struct checking *c, struct checked_pair *p, apl_err
     }
     if (status == APL_OK && p->group)
         status = find_grouped(c, p, &other, &split, err);
-    if (status == APL_OK && c->index)
+    if (status == APL_OK && c->report->looks.index)
         status = find_near(c, p, &other, &split, err);
     free(other.ids);
     free(split.ids);
@@ -332,9 +341,6 @@ static apl_status begin(struct checking *c, apl_error *err)
 
 static void end(struct checking *c)
 {
-    near_index_free(c->index);
-    free(c->hashes);
-    free(c->is_image);
     free(c->seen);
     free(c->group);
     free(c->side);
@@ -378,6 +384,7 @@ void check_report_free(struct check_report *r)
         free(r->balances[i].classes);
     for (size_t i = 0; i < r->pair_count; i++)
         free(r->pairs[i].nearest);
+    looks_free(&r->looks);
     free(r->balances);
     free(r->pairs);
     *r = (struct check_report){.class_field = -1, .image_field = -1};

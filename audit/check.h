@@ -2,7 +2,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include "near.h"
+#include "looks.h"
 #include "repeats.h"
 #include "store_splits.h"
 
@@ -13,6 +13,7 @@ struct check_options {
         *group;  /* the field whose values no two splits should share; NULL: that of a split by groups */
     bool images; /* look for near-duplicates: images whose hashes differ in at most `near` bits */
     unsigned near;
+    const struct image_decoder *decoder;       /* of kept files; NULL: only pixels are compared */
     const struct split_statistics *statistics; /* NULL: nothing that chance has a part in, and no balances */
     double level; /* the chance of a false alarm, of all tests together; and, per split, of its intervals */
 };
@@ -57,7 +58,7 @@ struct check_report {
     bool more_at_least; /* there may be still more */
     struct repeats_report repeats; /* of the splits that were named, or of the source's */
     int image_field;               /* -1: near-duplicates were not looked for */
-    uint64_t images;               /* that the store has */
+    struct looks looks;            /* of the images that were compared */
 };
 
 /* How much of it speaks against the splits: hypotheses that are rejected, files that cannot be used, pairs that share records,

@@ -1,9 +1,8 @@
 /* apldata check: do splits leak into each other, and are their classes balanced? */
+#include "cmd_check.h"
 #include "args.h"
-#include "check.h"
 #include "cmd.h"
 #include "command_line.h"
-#include "json.h"
 #include "report.h"
 #include "splits.h"
 #include "table.h"
@@ -17,14 +16,6 @@
 
 #define DEFAULT_NEAR 12
 #define SHOWN_PAIRS  5
-
-struct check_job {
-    const char *path;
-    struct check_options options; /* level 0: not given */
-    bool json, quiet, verbose, leaks;
-    apl_store *store;
-    double seconds;
-};
 
 /* ------------------------------------------------------------------------------------------- for people */
 
@@ -162,6 +153,38 @@ static void print_unlisted(const struct check_report *r)
     puts("(images have been compared of those listed; name two splits to compare theirs)");
 }
 
+/* Why the images of a store cannot be compared. */
+static const char *why_not_compared(const apl_store *store)
+{
+    static char text[600];
+    const apl_field *f;
+    int at =
+        snprintf(text, sizeof text, "no input holds pixels (bytes, 1 or 3 channels), or JPEG or PNG files");
+    for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
+        if (f->role == APL_INPUT && f->media) {
+            snprintf(text + at, sizeof text - (size_t)at, "; %s holds %s", shown(f->name), shown(f->media));
+            break;
+        }
+    return text;
+}
+
+static void print_images(const struct check_job *job, const struct check_report *r)
+{
+    const struct looks *l = &r->looks;
+    if (r->image_field < 0 && job->options.images)
+        print_line(0, "\nImages have not been compared: %s.", why_not_compared(job->store));
+    if (!l->index)
+        return;
+    const apl_field *f = apl_store_field(job->store, (unsigned)r->image_field);
+    print_line(0, "\n%s of %s (%s) %s been compared; those at most %u of %u bits apart look alike",
+               counted(l->images, "image"), shown(f->name), f->media ? shown(f->media) : "pixels",
+               l->images == 1 ? "has" : "have", job->options.near, PICTURE_BITS);
+    if (l->unread)
+        print_line(0, "%s could not be decoded and %s not been compared; the first is that of record %s: %s",
+                   counted(l->unread, "file"), l->unread == 1 ? "has" : "have", count_text(l->first_unread),
+                   shown(l->why_unread));
+}
+
 static void print_end(const struct check_job *job, const struct check_report *r)
 {
     unsigned failures = check_failures(r);
@@ -169,7 +192,7 @@ static void print_end(const struct check_job *job, const struct check_report *r)
         printf("\n%u %s wrong with these splits.\n", failures, failures == 1 ? "thing is" : "things are");
     else
         print_line(0, "\nNothing is wrong with these splits%s%s.",
-                   r->image_field < 0 ? "; images have not been compared" : "",
+                   job->options.images ? "" : "; images have not been compared",
                    job->options.statistics ? "" : "; what is left to chance has not been tested");
 }
 
@@ -189,96 +212,9 @@ static int print_report(const struct check_job *job, const struct check_report *
     print_unlisted(r);
     for (size_t i = 0; i < r->repeats.count; i++)
         print_repeats(job, &r->repeats.splits[i]);
+    print_images(job, r);
     print_end(job, r);
     return check_failures(r) ? EXIT_FAILURE : status;
-}
-
-/* ----------------------------------------------------------------------------------------- for programs */
-
-static json_t *split_json(apl_store *store, const struct audited_split *s)
-{
-    json_t *object = split_file_json(store, s->file, false), *tests = json_array();
-    for (unsigned i = 0; i < s->report.count; i++) {
-        const struct finding *f = &s->report.findings[i];
-        json_array_append_new(tests, json_pack("{s:s, s:f, s:b, s:s}", "test", f->name, "p", f->p, "rejected",
-                                               f->rejected, "detail", f->detail));
-    }
-    json_object_set_new(object, "findings", tests);
-    return object;
-}
-
-static json_t *balance_json(const struct balance *b)
-{
-    json_t *classes = json_array();
-    for (uint64_t k = 0; k < b->count; k++) {
-        const struct class_share *s = &b->classes[k];
-        json_array_append_new(classes,
-                              json_pack("{s:o, s:f, s:f, s:f, s:f, s:b}", "records", json_count(s->records),
-                                        "share", s->share, "expected", s->expected, "low", s->low, "high",
-                                        s->high, "outside", s->outside));
-    }
-    return json_pack("{s:o, s:o, s:o, s:o}", "split", json_text(b->split), "whole",
-                     b->whole ? json_text(b->whole) : json_null(), "outside", json_count(b->outside),
-                     "classes", classes);
-}
-
-static json_t *pair_json(const struct check_report *r, const struct checked_pair *p)
-{
-    json_t *nearest = json_array();
-    for (uint64_t i = 0; i < p->near; i++)
-        json_array_append_new(nearest,
-                              json_pack("[o, o, i]", json_count(p->nearest[i].id),
-                                        json_count(p->nearest[i].other), (int)p->nearest[i].distance));
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "split", json_text(p->split), "other",
-                               json_text(p->other), "records", json_count(p->records), "in_both",
-                               json_count(p->in_both), "equal_inputs", json_count(p->equal));
-    if (p->group)
-        json_object_update_new(
-            object, json_pack("{s:o, s:o}", "group", json_text(p->group), "grouped", json_count(p->grouped)));
-    if (r->image_field >= 0)
-        json_object_set_new(object, "near_duplicates", nearest);
-    else
-        json_decref(nearest);
-    return object;
-}
-
-static json_t *repeats_json(const struct repeats_report *r)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < r->count; i++) {
-        const struct repeats *is = &r->splits[i];
-        json_t *list = json_array();
-        for (size_t k = 0; k < is->count; k++)
-            json_array_append_new(
-                list, json_pack("[o, o]", json_count(is->list[k].id), json_count(is->list[k].first)));
-        json_array_append_new(all, json_pack("{s:o, s:o, s:o}", "split", json_text(is->split), "records",
-                                             json_count(is->records), "repeats", list));
-    }
-    return all;
-}
-
-static int print_report_json(const struct check_job *job, const struct check_report *r)
-{
-    int status = check_failures(r) ? EXIT_FAILURE : EXIT_SUCCESS;
-    json_t *splits = json_array(), *balances = json_array(), *pairs = json_array();
-    for (unsigned i = 0; i < r->splits.count; i++)
-        json_array_append_new(splits, split_json(job->store, &r->splits.splits[i]));
-    for (size_t i = 0; i < r->balance_count; i++)
-        json_array_append_new(balances, balance_json(&r->balances[i]));
-    for (size_t i = 0; i < r->pair_count; i++)
-        json_array_append_new(pairs, pair_json(r, &r->pairs[i]));
-    json_t *near = json_null();
-    if (r->image_field >= 0)
-        near = json_integer((json_int_t)job->options.near);
-    json_t *level = job->options.statistics ? json_real(job->options.level) : json_null();
-    return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i, s:i}",
-                                "ok", status == EXIT_SUCCESS, "db", json_db(job->path), "wrong",
-                                (int)check_failures(r), "level", level, "seconds", job->seconds, "near_bits",
-                                near, "splits", splits, "balances", balances, "pairs", pairs, "repeated",
-                                repeats_json(&r->repeats), "unlisted_pairs_that_share", json_count(r->more),
-                                "at_least", r->more_at_least, "unusable_split_files", (int)r->splits.unusable,
-                                "splits_of_other_lists", (int)r->splits.of_other_lists),
-                      status);
 }
 
 /* -------------------------------------------------------------------------------------------- the command */
@@ -293,17 +229,22 @@ static int failed_with(const struct check_job *job, const apl_error *err)
 
 static int run(struct check_job *job)
 {
-    struct check_report report;
+    struct check_report report = {.image_field = -1};
     apl_error err;
     if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
         return failed_with(job, &err);
     double began = now_seconds();
     int status;
-    if (check_splits(job->store, &job->options, &report, &err) != APL_OK) {
+    if (job->near_given && looks_field(job->store, job->options.decoder) < 0) {
+        err = (apl_error){.status = APL_E_UNSUPPORTED};
+        snprintf(err.message, sizeof err.message, "--near: no images can be compared: %s",
+                 why_not_compared(job->store));
+        status = failed_with(job, &err);
+    } else if (check_splits(job->store, &job->options, &report, &err) != APL_OK) {
         status = failed_with(job, &err);
     } else {
         job->seconds = now_seconds() - began;
-        status = job->json    ? print_report_json(job, &report)
+        status = job->json    ? check_print_json(job, &report)
                  : job->quiet ? (check_failures(&report) ? EXIT_FAILURE : EXIT_SUCCESS)
                               : print_report(job, &report);
     }
@@ -316,7 +257,7 @@ static int take_near(void *job, const char *value)
 {
     struct check_options *o = &((struct check_job *)job)->options;
     uint64_t bits = 0;
-    o->images = strcmp(value, "none") != 0;
+    o->images = ((struct check_job *)job)->near_given = strcmp(value, "none") != 0;
     if (o->images && !parse_number(value, 0, NEAR_MOST, &bits))
         return misuse("--near: 0 to %d bits or 'none', not '%s'", NEAR_MOST, shown(value));
     o->near = (unsigned)bits;
@@ -380,7 +321,7 @@ static int set_statistics(struct check_job *job)
 
 int cmd_check(int argc, char **argv)
 {
-    struct check_job job = {.options = {.images = true, .near = DEFAULT_NEAR}};
+    struct check_job job = {.options = {.images = true, .near = DEFAULT_NEAR, .decoder = &kept_images}};
     int status = options_read(&line, &job, argc, argv);
     if (!status && (optind == argc || !*argv[optind]))
         status = misuse("which DB?");

@@ -97,24 +97,15 @@ struct image_hash image_hash(const uint8_t *pixels, const struct image_layout *l
 /* ---------------------------------------------------------------------------------------- of all records */
 
 /* May values of that shape be images? Dimensions that vary may be anything. */
-static bool can_be_image(const apl_field *f)
+bool images_are_pixels(const apl_field *f)
 {
     int64_t shape[APL_MAX_DIMS] = {0};
     struct image_layout layout;
-    if (f->role != APL_INPUT || f->dtype != APL_U8 || f->ndim < 2)
+    if (f->dtype != APL_U8 || f->ndim < 2)
         return false;
     for (unsigned i = 0; i < f->ndim; i++)
         shape[i] = f->shape[i] < 0 ? 3 : f->shape[i];
     return image_layout(shape, f->ndim, &layout);
-}
-
-int images_field(const apl_store *store)
-{
-    const apl_field *f;
-    for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
-        if (can_be_image(f))
-            return (int)i;
-    return -1;
 }
 
 struct hashing {

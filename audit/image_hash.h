@@ -31,8 +31,8 @@ bool image_layout(const int64_t *shape, unsigned ndim, struct image_layout *layo
 
 struct image_hash image_hash(const uint8_t *pixels, const struct image_layout *layout);
 
-/* The first input of bytes that can be an image; -1: none. */
-int images_field(const apl_store *store);
+/* May the field's values be images, by its type and shape? */
+bool images_are_pixels(const apl_field *field);
 
 /* The hashes of all records' images, by id. Where a value is not an image, its hash is 0 and `is_image` too. */
 apl_status images_hash(apl_store *store, unsigned field, struct image_hash *hashes, uint8_t *is_image,

@@ -17,19 +17,26 @@ size_t chunk_records(const apl_info *info)
     return n ? (size_t)n : 1;
 }
 
-int chunk_get(apl_store *store, const uint64_t *ids, size_t n, const unsigned *fields, unsigned count,
-              unsigned threads, apl_batch **batch)
+apl_status chunk_read(apl_store *store, const uint64_t *ids, size_t n, const unsigned *fields, unsigned count,
+                      unsigned threads, apl_batch **batch, apl_error *err)
 {
     const char *names[APL_MAX_FIELDS];
     apl_get_options options = APL_GET_OPTIONS_INIT;
-    apl_error err;
     for (unsigned i = 0; i < count; i++)
         names[i] = apl_store_field(store, fields[i])->name;
     options.fields = names;
     options.field_count = count;
     options.threads = threads;
+    return apl_store_get_batch(store, ids, n, &options, batch, err);
+}
+
+int chunk_get(apl_store *store, const uint64_t *ids, size_t n, const unsigned *fields, unsigned count,
+              unsigned threads, apl_batch **batch)
+{
+    apl_error err;
     if (interrupted())
         return EXIT_FAILURE;
-    return apl_store_get_batch(store, ids, n, &options, batch, &err) == APL_OK ? 0
-                                                                               : failed("%s", err.message);
+    return chunk_read(store, ids, n, fields, count, threads, batch, &err) == APL_OK
+               ? 0
+               : failed("%s", err.message);
 }

@@ -15,4 +15,8 @@ size_t chunk_records(const apl_info *info);
 int chunk_get(apl_store *store, const uint64_t *ids, size_t n, const unsigned *fields, unsigned count,
               unsigned threads, apl_batch **batch);
 
+/* The same, but says in `err` why it fails. */
+apl_status chunk_read(apl_store *store, const uint64_t *ids, size_t n, const unsigned *fields, unsigned count,
+                      unsigned threads, apl_batch **batch, apl_error *err);
+
 #endif

@@ -105,8 +105,15 @@ static int draw_field(struct job *job, uint64_t id, unsigned field, const struct
     size_t width = size.width, height = size.height;
     box_of(job, &box_width, &box_height);
     image_fit(&width, &height, box_width, box_height);
-    const struct image_request request = {job->store, field,          &id,        1,       width,
-                                          height,     APL_NO_THREADS, take_image, &drawing};
+    const struct image_request request = {.store = job->store,
+                                          .field = field,
+                                          .ids = &id,
+                                          .count = 1,
+                                          .width = width,
+                                          .height = height,
+                                          .threads = APL_NO_THREADS,
+                                          .take = take_image,
+                                          .user = &drawing};
     return images_read(&request);
 }
 

@@ -101,6 +101,14 @@ bool image_size_of(const apl_field *field, const struct value *value, struct ima
     return field_is_image(field) && image_value_size(field, value, size);
 }
 
+static int stop(const struct image_request *r, const apl_error *err)
+{
+    if (!r->err)
+        return failed("%s", err->message);
+    *r->err = *err;
+    return EXIT_FAILURE;
+}
+
 /* ----------------------------------------------------------------------------------------- files of JPEG */
 
 static int take_row(const struct image_request *r, const apl_batch *batch, size_t row)
@@ -135,12 +143,16 @@ static int take_batch(const struct image_request *r, const char *split, const ap
     return status;
 }
 
-/* The message of an error about one record, without that record's id, which take() is told beside it. */
-static const char *without_id(const char *message, uint64_t id)
+/* The message of an error about one record, without that record's id and field, which take() knows. */
+static const char *without_id(const struct image_request *r, const char *message)
 {
-    char prefix[40];
-    size_t length = (size_t)snprintf(prefix, sizeof prefix, "record %" PRIu64 ": ", id);
-    return strncmp(message, prefix, length) == 0 ? message + length : message;
+    char prefix[2 * APL_MAX_NAME];
+    const char *field = shown(apl_store_field(r->store, r->field)->name);
+    size_t id = (size_t)snprintf(prefix, sizeof prefix, "record %" PRIu64 ": ", r->ids[0]);
+    if (strncmp(message, prefix, id) == 0)
+        return message + id;
+    size_t both = (size_t)snprintf(prefix, sizeof prefix, "record %" PRIu64 ", field %s: ", r->ids[0], field);
+    return strncmp(message, prefix, both) == 0 ? message + both : message;
 }
 
 static int run_reader_of(const struct image_request *r, const char *split, apl_reader *reader)
@@ -151,8 +163,8 @@ static int run_reader_of(const struct image_request *r, const char *split, apl_r
     int code = 0;
     while (!code && (status = apl_reader_next(reader, &batch, &err)) != APL_END) {
         if (status != APL_OK)
-            return r->count == 1 ? r->take(r->user, r->ids[0], NULL, without_id(err.message, r->ids[0]))
-                                 : failed("%s", err.message);
+            return r->count == 1 ? r->take(r->user, r->ids[0], NULL, without_id(r, err.message))
+                                 : stop(r, &err);
         code = interrupted() ? EXIT_FAILURE : take_batch(r, split, batch);
         apl_batch_release(batch);
     }
@@ -186,7 +198,7 @@ static int read_split(const struct image_request *r, const char *split)
     options.threads = r->count == 1 ? APL_NO_THREADS : r->threads;
     options.faults.skip_corrupt = r->count == 1 ? 0 : UINT64_MAX;
     if (apl_reader_open(r->store, &options, &reader, &err) != APL_OK)
-        return failed("%s", err.message);
+        return stop(r, &err);
     int code = run_reader_of(r, split, reader);
     apl_reader_close(reader);
     return code;
@@ -219,13 +231,14 @@ static const char *decode(const apl_field *field, const struct value *value, str
 
 static int take_value(const struct image_request *r, uint64_t id, const struct value *value)
 {
+    static const apl_error no_memory = {.status = APL_E_NOMEM, .message = "out of memory"};
     struct image image = {0}, small;
     const char *why = decode(apl_store_field(r->store, r->field), value, &image);
     if (why)
         return r->take(r->user, id, NULL, why);
     image_simplify(&image);
     bool made = image_shrink(&image, r->width, r->height, &small);
-    int status = made ? r->take(r->user, id, &small, NULL) : failed("out of memory");
+    int status = made ? r->take(r->user, id, &small, NULL) : stop(r, &no_memory);
     image_free(&image);
     image_free(&small);
     return status;
@@ -248,10 +261,12 @@ static int read_values(const struct image_request *r)
     int status = 0;
     for (size_t from = 0; from < r->count && !status; from += chunk) {
         apl_batch *batch = NULL;
+        apl_error err;
         size_t n = r->count - from < chunk ? r->count - from : chunk;
-        status = chunk_get(r->store, r->ids + from, n, &r->field, 1, r->threads, &batch);
-        if (!status)
-            status = take_values(r, batch);
+        if (interrupted())
+            return EXIT_FAILURE;
+        bool read = chunk_read(r->store, r->ids + from, n, &r->field, 1, r->threads, &batch, &err) == APL_OK;
+        status = read ? take_values(r, batch) : stop(r, &err);
         apl_batch_release(batch);
     }
     return status;

@@ -28,6 +28,7 @@ struct image_request {
      * 0 ends it all. */
     int (*take)(void *user, uint64_t id, const struct image *image, const char *why);
     void *user;
+    apl_error *err; /* where to say why a call fails; NULL: on stderr */
 };
 
 /* 0, what take() returned, or an exit status. One image that cannot be decoded is no failure. */
