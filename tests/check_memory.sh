@@ -68,5 +68,6 @@ check "memory: info --json" sweep info --json db
 check "memory: info" sweep info db
 check "memory: bench --json" sweep bench --json --epochs 1 --threads none db
 check "memory: verify --json" sweep verify --json db
-check "memory: merge" makes merge db
+cp -r db copy
+check "memory: merge" makes merge copy
 check "memory: extract" makes extract --split test

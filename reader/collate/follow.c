@@ -82,8 +82,9 @@ static apl_status check_mask_size(const struct geometry *g, uint32_t width, uint
 {
     if (width == g->width && height == g->height)
         return APL_OK;
-    return fail(err, APL_E_INVALID, "a mask of %u x %u pixels, of an image of %u x %u: if it is none, leave it out of the fields", width, height,
-                g->width, g->height);
+    return fail(err, APL_E_INVALID,
+                "a mask of %u x %u pixels, of an image of %u x %u: if it is none, leave it out of the fields",
+                width, height, g->width, g->height);
 }
 
 /* A file, as large as its image, of which one plane is taken: grey has three that are alike. */
