@@ -23,6 +23,7 @@ static apl_store *kept_store(const char *media, apl_role role)
         OK(apl_writer_append(w, values, &err));
     }
     OK(apl_writer_commit(w, &err));
+    apl_writer_close(w);
     OK(apl_store_open(db, NULL, &store, &err));
     return store;
 }
