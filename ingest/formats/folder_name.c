@@ -90,39 +90,46 @@ static const struct {
 
 #define TWIN_WORDS (sizeof twin_words / sizeof *twin_words)
 
-/* Does `b` have another split's word in the place of this one, of `length` bytes at `at` in `a`, and is it alike otherwise? */
-static bool is_twin(const char *a, size_t at, size_t length, const char *split, const char *b)
+/* Is it a word of the name, which ends there, or but for an s, or goes on in upper case: of trainA and tests, not of trainer? */
+static bool is_word_at(const char *name, size_t at, size_t length)
 {
-    const char *tail = a + at + length;
-    size_t size = strlen(b), tail_size = strlen(tail);
-    if (size < at + tail_size || strncasecmp(a, b, at) != 0 || strcasecmp(b + size - tail_size, tail) != 0)
-        return false;
-    for (size_t i = 0; i < TWIN_WORDS; i++)
-        if (strlen(twin_words[i].word) == size - at - tail_size &&
-            strncasecmp(b + at, twin_words[i].word, size - at - tail_size) == 0)
-            return strcmp(twin_words[i].split, split) != 0;
-    return false;
+    const char *next = name + at + length;
+    next += *next == 's' && !isalpha((unsigned char)next[1]);
+    bool begins = at == 0 || !isalpha((unsigned char)name[at - 1]) ||
+                  (islower((unsigned char)name[at - 1]) && isupper((unsigned char)name[at]));
+    return begins && (!isalpha((unsigned char)*next) ||
+                      (isupper((unsigned char)*next) && islower((unsigned char)next[-1])));
+}
+
+/* The first such word at that place or behind it: where, and how long it is. NULL: there is none; else, the split. */
+static const char *next_split_word(const char *name, size_t *at, size_t *length)
+{
+    for (; name[*at]; ++*at)
+        for (size_t i = 0; i < TWIN_WORDS; i++) {
+            *length = strlen(twin_words[i].word);
+            if (strncasecmp(name + *at, twin_words[i].word, *length) == 0 && is_word_at(name, *at, *length))
+                return twin_words[i].split;
+        }
+    return NULL;
 }
 
 bool folder_split_twins(const char *a, const char *b)
 {
-    for (size_t at = 0; a[at]; at++)
-        for (size_t i = 0; i < TWIN_WORDS; i++) {
-            size_t length = strlen(twin_words[i].word);
-            if (strncasecmp(a + at, twin_words[i].word, length) == 0 &&
-                is_twin(a, at, length, twin_words[i].split, b))
-                return true;
-        }
+    size_t at = 0, length, other_length;
+    for (const char *split; (split = next_split_word(a, &at, &length)) != NULL; at++) {
+        size_t there = at;
+        const char *other = strncasecmp(a, b, at) == 0 ? next_split_word(b, &there, &other_length) : NULL;
+        if (other && there == at && strcmp(other, split) != 0 &&
+            strcasecmp(a + at + length, b + at + other_length) == 0)
+            return true;
+    }
     return false;
 }
 
 bool folder_has_split_word(const char *name)
 {
-    for (; *name; name++)
-        for (size_t i = 0; i < TWIN_WORDS; i++)
-            if (strncasecmp(name, twin_words[i].word, strlen(twin_words[i].word)) == 0)
-                return true;
-    return false;
+    size_t at = 0, length;
+    return next_split_word(name, &at, &length) != NULL;
 }
 
 bool folder_of_one_kind(const char *name)

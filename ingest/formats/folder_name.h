@@ -17,7 +17,7 @@ uint32_t folder_split(const char *name);
 /* Does it read like the name of a split, such as train2017, test_set or Holdout? All names of splits do. */
 bool folder_like_split(const char *name);
 
-/* Is such a word, or one that is short for it, somewhere in the name, as in seg_train, trainA, constrain? */
+/* Is a split's word, or one that is short for it, among those of the name, as in seg_train and trainA, not in trainer? */
 bool folder_has_split_word(const char *name);
 
 /* Are two names alike but for a word in each, which are those of different splits: seg_train and seg_test, trainA and testA? */

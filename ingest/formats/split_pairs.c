@@ -6,12 +6,14 @@
 
 #define MOST_COMPARED 64u /* folders with a split's word in their names */
 
-/* A folder with images in both, or NULL. */
+/* A folder with images in both, which may be that of a class; or NULL. */
 static const char *shared_folder(const struct class_tree *tree, uint32_t a, uint32_t b)
 {
     for (uint32_t i = node_at(tree, b)->first; i != NONE; i = node_at(tree, i)->next) {
         const char *name = node_at(tree, i)->name;
-        uint32_t other = node_at(tree, i)->below ? class_find_child(tree, a, name, strlen(name)) : NONE;
+        uint32_t other = node_at(tree, i)->below && !folder_of_one_kind(name)
+                             ? class_find_child(tree, a, name, strlen(name))
+                             : NONE;
         if (other != NONE && node_at(tree, other)->below > 0)
             return name;
     }

@@ -46,7 +46,7 @@ for source in test test/. gray-val.tar; do
     apldata info db | sed -n "/^label  /p"
 done
 # splits by any other name: called alike, or with the same folders in them
-for pair in 'seg_train seg_test' 'trainA testA' 'trn tst' 'trainval test' 'train unlabeled' 'bullet_train crash_test'; do
+for pair in 'seg_train seg_test' 'trainA testA' 'trn tst' 'trains tests' 'trainer tester' 'trainval test' 'train unlabeled' 'bullet_train crash_test'; do
     folders "${pair% *}/cat/1" "${pair% *}/dog/2" "${pair#* }/cat/3"
 done 2>&1 | sed 's/; splits are .*//'
 folders train/cat/1 train/dog/2
@@ -57,3 +57,4 @@ mv test test_data
 run aplingest --force test_data db | grep -v 'records, '
 folders 2023/cat/1 2023/dog/2 2024/dog/3 2024/cat/4
 folders cat/a/1 cat/b/2 dog/a/3
+folders train/images/1 bus/images/2 car/images/3
