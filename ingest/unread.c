@@ -1,6 +1,7 @@
 /* Finding what is not read: see unread.h. Formats that read whole trees say it themselves. */
 #include "unread.h"
 
+#include "describing.h"
 #include "file_name.h"
 #include "found_file.h"
 #include "image_kind.h"
@@ -74,35 +75,6 @@ static bool is_read_path(const struct unread *u, const char *below)
     if (u->in->format == &format_cifar)
         return is_member_read(u, below);
     return u->read_count > 0 && bsearch(&below, u->read, u->read_count, sizeof *u->read, by_read_path);
-}
-
-/* ---------------------------------------------------------------------------------------- what needs no word */
-
-static bool begins_with_any(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strncasecmp(name, *words, strlen(*words)) == 0)
-            return true;
-    return false;
-}
-
-static bool ends_with_any(const char *name, const char *const *endings)
-{
-    for (; *endings; endings++)
-        if (name_ends(name, *endings))
-            return true;
-    return false;
-}
-
-/* Does it describe data, or check it, rather than hold any? */
-static bool only_describes(const char *name)
-{
-    static const char *const begins[] = {"readme",    "license",   "licence",     "copying", "notice",
-                                         "changelog", "citation",  "_success",    "md5sum",  "sha1sum",
-                                         "sha256sum", "thumbs.db", "desktop.ini", NULL};
-    static const char *const ends[] = {".md",     ".rst",       ".html", ".pdf", ".md5", ".sha1",
-                                       ".sha256", ".sha256sum", ".crc",  ".sig", ".asc", NULL};
-    return begins_with_any(name, begins) || ends_with_any(name, ends);
 }
 
 /* Files that the format reads beside others, or that are of no use without these. */
@@ -181,7 +153,7 @@ static apl_status see_file(struct unread *u, const char *folder, const char *nam
     char *below = path + (below_root(u->root, path) - path);
     if (u->in->options.follow_links && leads_to_read(u, below))
         status = see_folder(u, path, levels, err);
-    else if (!is_read_path(u, below) && !only_describes(name) && !is_part_of_format(u->in, name) &&
+    else if (!is_read_path(u, below) && !name_only_describes(name) && !is_part_of_format(u->in, name) &&
              !is_read_unpacked(u, below))
         add_unread(u, below);
     free(path);

@@ -14,8 +14,7 @@ Test(format_folder, directories_and_archives)
     put_photos();
     OK(ingest(source));
     check_store(first);
-    cr_assert_not_null(strstr(said, "photos: files left out, as their names are not those of images: 2"),
-                       "%s", said);
+    cr_assert_null(strstr(said, "files left out"), "%s", said); /* README.md and Thumbs.db hold no data */
     snprintf(archive, sizeof archive, "%s/photos.tar", fx_place);
     for (size_t i = 0; i < COUNT(forms); i++) {
         shell("cd '%s' && tar %s", fx_place, forms[i]);

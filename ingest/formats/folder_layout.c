@@ -84,7 +84,8 @@ apl_status folder_layout_check(const struct class_tree *tree, const struct forma
     uint32_t found = list_classes(tree, folder_like_split, names);
     if (host->options->format)
         return APL_OK;
-    if (found == 0 || (found == 1 && class_tree_classes(tree, &classes) > 1))
+    bool beside = found < class_tree_classes(tree, &classes); /* there are classes of other names */
+    if (found == 0 || (beside && (found == 1 || class_tree_has_splits(tree))))
         return check_split_pairs(tree, err) == APL_OK ? check_inner(tree, err) : err->status;
     return fail(err, APL_E_INVALID,
                 "these would become classes: %s; " SPLITS_ARE
@@ -144,7 +145,8 @@ static void tell_empty(const struct class_tree *tree, const struct format_host *
 void folder_layout_tell(const struct class_tree *tree, const struct format_host *host)
 {
     const char *const *classes;
-    tell_classes(tree, host, folder_like_split, SPLITS_ARE);
+    if (!class_tree_has_splits(tree))
+        tell_classes(tree, host, folder_like_split, SPLITS_ARE);
     tell_inner(tree, host);
     tell_empty(tree, host);
     tell_alike(tree, host);

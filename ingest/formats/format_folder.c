@@ -2,9 +2,11 @@
  * Images in folders by class as a format. Each becomes a record: the file as it is, or its samples, its label, its path, its
  * channels, height and width. Images are gathered, decoded on all cores, and appended in the order in which they came.
  */
+#include "describing.h"
 #include "file_name.h"
 #include "folder_classes.h"
 #include "folder_layout.h"
+#include "folder_name.h"
 #include "hidden_path.h"
 #include "image_fields.h"
 #include "image_kind.h"
@@ -47,11 +49,13 @@ struct folder_images {
     uint64_t remarks[REMARKS];
     struct folder_classes classes;    /* their names and numbers */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
-    char archive[256];                /* the first of the others that is one, safe to print; "": none */
+    bool described;                   /* files that only describe data lie beside them */
+    char first_other[256];            /* of the others, safe to print */
+    char archive[256];                /* the first of them that is one; "": none */
     char table[256];                  /* the same of what is read from a directory only if it is asked for, */
     char python[256];                 /* and of what only Python reads */
     struct path_split source;         /* the split that the source's own name tells, */
-    bool directory;                   /* which is that of a directory */
+    bool directory;                   /* which is that of a directory that is called like a split */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
@@ -59,13 +63,25 @@ struct folder_images {
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
+/* A directory called test_data or the like, not crash_test; with a "/" at its end. */
+static bool is_like_split(const char *below)
+{
+    char name[256];
+    size_t length = strlen(below);
+    if (length < 2 || length > sizeof name || below[length - 1] != '/')
+        return false;
+    memcpy(name, below, length - 1);
+    name[length - 1] = 0;
+    return folder_like_split(name);
+}
+
 static apl_status begin_folder_source(void *state, const char *below, const char *shown, apl_error *err)
 {
     struct folder_images *f = state;
     (void)shown;
     (void)err;
     f->source = split_of_path(below);
-    f->directory = *below && below[strlen(below) - 1] == '/';
+    f->directory = is_like_split(below);
     class_tree_call(f->tree, f->source.split, f->source.rank);
     return APL_OK;
 }
@@ -103,7 +119,12 @@ static apl_status list_file(void *state, const char *name, bool directory, apl_e
     if (path_is_hidden(name) || !*name || (!directory && folder_classes_is_file(name)))
         return APL_OK;
     if (!directory && !image_name(name)) {
-        f->others++;
+        const char *slash = strrchr(name, '/');
+        f->described |= name_only_describes(slash ? slash + 1 : name);
+        if (name_only_describes(slash ? slash + 1 : name))
+            return APL_OK;
+        if (f->others++ == 0)
+            printable(f->first_other, sizeof f->first_other, name, strlen(name));
         if (!*f->archive && name_is_archive(name))
             printable(f->archive, sizeof f->archive, name, strlen(name));
         see_table(f, name);
@@ -123,6 +144,16 @@ static void tell_count(const struct folder_images *f, uint64_t count, const char
         f->host->notice(f->host->user, "", text);
 }
 
+static void tell_others(const struct folder_images *f)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "files left out, as their names are not those of images: %" PRIu64 ", first %s", f->others,
+             f->first_other);
+    if (f->others)
+        f->host->notice(f->host->user, "", text);
+}
+
 /* A folder without images may be called as no split is. */
 static apl_status count_split_images(const struct folder_images *f, apl_error *err)
 {
@@ -138,7 +169,7 @@ static apl_status count_split_images(const struct folder_images *f, apl_error *e
 /* Of a directory whose format was not given, this is all that is said. */
 static apl_status has_no_images(const struct folder_images *f, apl_error *err)
 {
-    if (f->others == 0)
+    if (f->others == 0 && !f->described)
         return fail(err, APL_E_SOURCE, "%s: has no images, nor any other files", f->host->source);
     if (*f->archive)
         return fail(
@@ -204,7 +235,7 @@ static apl_status end_list(void *state, apl_error *err)
         return has_no_classes(f, err);
     tell_split(f);
     tell_count(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
-    tell_count(f, f->others, "files left out, as their names are not those of images");
+    tell_others(f);
     f->plan = survey_plan(&f->survey, f->host);
     TRY(count_split_images(f, err));
     return folder_classes_settle(&f->classes, f->tree, f->host, err);

@@ -4,6 +4,7 @@
 #include "class_nodes.h"
 #include "folder_name.h"
 
+#define MOST_SPLITS   4u
 #define MOST_COMPARED 64u /* folders with a split's word in their names */
 
 /* A folder with images in both, which may be that of a class; or NULL. */
@@ -102,7 +103,8 @@ bool split_pair_find(const struct class_tree *tree, struct split_pair *pair)
 {
     if (tree->splits)
         return false;
-    for (uint32_t i = node_at(tree, tree->top)->first; i != NONE; i = node_at(tree, i)->next)
+    bool few = folders_in(tree, tree->top) <= MOST_SPLITS; /* of many classes, one may be called so */
+    for (uint32_t i = node_at(tree, tree->top)->first; few && i != NONE; i = node_at(tree, i)->next)
         if (folder_like_split(node_at(tree, i)->name) && find_alike_inside(tree, i, pair))
             return true;
     return find_twins(tree, pair);

@@ -67,7 +67,7 @@ _POINT = "keypoint|landmark|(?<![a-z])(kps|kpts?)(?![a-z])"
 _OUTLINE = "polygon|contour|(?<![a-z])(polys?|quads?)(?![a-z])"
 _OUTLINES_OF_MASKS = "segmentation|(?<![a-z])segm(?![a-z])"  # as COCO has them
 _POINTS = f"(?<![a-z])(points|joints|pts|lms?)(?![a-z])|{_OUTLINE}"
-_FEATURES = f"{_TOKENS}|embed|feature|latent|hidden|matri|kernel|spectr|(?<![a-z])mels?(?![a-z])"
+_FEATURES = f"{_TOKENS}|caption|prompt|(?<![a-z])ids?(?![a-z])|embed|feature|latent|hidden|matri|kernel|spectr|(?<![a-z])mels?(?![a-z])"
 _NO_FEATURES = f"^(?!.*({_FEATURES}))"
 _NO_NAME = "(?!)"
 
@@ -228,6 +228,11 @@ def _anything(field: Field) -> bool:
     return True
 
 
+def _no_matrix(field: Field) -> bool:
+    """Is it an input, and in two dimensions not called as tokens or features are?"""
+    return field.mark == "input" and (len(field.shape) > 2 or _named(_NO_FEATURES)(field))
+
+
 _TABLE = (  # the first that fits says what a field is
     # Maps that cannot follow; images, of any size; masks and boxes that say so.
     _Row(Kind.VECTORS, _named(_FLOW), _PLACE - _BYTE, _shape("2,n,n|n,n,2")),
@@ -263,8 +268,8 @@ _TABLE = (  # the first that fits says what a field is
     _Row(Kind.MASK, _target(), _CLASS, _has_planes, _LIKE | _FIXED),
     _Row(Kind.MAP, _target(_MASK), _BYTE, is_picture, _LOOSE),
     _Row(Kind.UNFIT, _target(_MASK), _BYTE, is_picture, _PART | _OTHER),
-    _Row(Kind.IMAGE, _input(), _BYTE, is_picture),
-    _Row(Kind.IMAGE, _input(), _BYTE | {"u16"}, _has_planes, _ALONE | _SAME),
+    _Row(Kind.IMAGE, _no_matrix, _BYTE, is_picture),
+    _Row(Kind.IMAGE, _no_matrix, _BYTE | {"u16"}, _has_planes, _ALONE | _SAME),
     _Row(Kind.IMAGE, _input(), _PIXEL, _is_layered, _ALONE | _SAME),
     # More images, in four dimensions.
     _Row(Kind.FRAMES, _anything, _ANY, _shape("n,n,n,n"), _SAME),

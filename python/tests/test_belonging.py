@@ -107,6 +107,10 @@ ROWS_OF = [
     ("embeddings", "f32", (64, 64), "input", NOTHING, NOTHING, NOTHING),
     ("spectrogram", "f32", (1, 128, 100), "input", NOTHING, NOTHING, NOTHING),
     ("codes", "i64", (64, 64), "input", NOTHING, NOTHING, NOTHING),
+    ("tokens", "u8", (4, 64), "input", NOTHING, NOTHING, NOTHING),
+    ("attention_mask", "u8", (77, 77), "input", NOTHING, NOTHING, NOTHING),
+    ("captions", "u8", (5, 40), "input", NOTHING, NOTHING, NOTHING),
+    ("byte_ids", "u8", (4, 64), "input", NOTHING, NOTHING, NOTHING),
     ("codes", "i64", (1, 48, 64), "input", NOTHING, NOTHING, GUESS),
     # flow
     ("flow", "f32", (2, 32, 32), "target", VECTORS, VECTORS, VECTORS),

@@ -58,3 +58,14 @@ run aplingest --force test_data db | grep -v 'records, '
 folders 2023/cat/1 2023/dog/2 2024/dog/3 2024/cat/4
 folders cat/a/1 cat/b/2 dog/a/3
 folders train/images/1 bus/images/2 car/images/3
+# a class called train, within splits that are called as such, or one of many
+folders train/car/1 train/train/2 train/test/3 val/car/4
+folders train/a/1 bus/a/2 car/a/3 van/a/4 tram/a/5
+# what only describes data is not counted, and a lone source that is called so by chance gets no note
+rm -rf crash_test
+mkdir -p crash_test/cat
+cp gray.jpg crash_test/cat/1.jpg
+echo x | tee crash_test/README >crash_test/LICENSE.txt
+run aplingest --force crash_test db | grep -v 'records, '
+echo x >crash_test/cat/x.txt
+run aplingest --force crash_test db | grep -v 'records, '
