@@ -103,19 +103,9 @@ static bool is_read_unpacked(const struct unread *u, char *below)
 
 /* ------------------------------------------------------------------------------------------------- the walk */
 
-static bool is_table(const char *below)
-{
-    size_t bare = strlen(below);
-    char name[256];
-    ends_packed(below, &bare);
-    const char *last = path_last(below);
-    snprintf(name, sizeof name, "%.*s", (int)(bare - (size_t)(last - below)), last);
-    return format_list.wants(NULL, name);
-}
-
 static void add_unread(struct unread *u, const char *below)
 {
-    if (!*u->table && is_table(below))
+    if (!*u->table && path_is_table(below))
         printable(u->table, sizeof u->table, below, strlen(below));
     if (u->count < SHOWN_NAMES)
         printable(u->shown[u->count], sizeof *u->shown, below, strlen(below));

@@ -173,6 +173,9 @@ extern const struct format format_cifar, format_folder, format_webdataset, forma
 /* All of them, in the order in which they are tried; NULL at the end. */
 extern const struct format *const formats[];
 
+/* Does the name say that the file is a table, which may be packed? By its path. */
+bool path_is_table(const char *path);
+
 /* The one called `name`, or NULL. */
 const struct format *format_by_name(const char *name);
 

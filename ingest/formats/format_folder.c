@@ -54,9 +54,9 @@ struct folder_images {
     char archive[256];                /* the first of them that is one; "": none */
     char table[256];                  /* the same of what is read from a directory only if it is asked for, */
     char python[256];                 /* and of what only Python reads */
-    struct path_split source;         /* the split that the source's own name tells, */
-    bool directory;                   /* which is that of a directory that is called like a split */
-    const char *split;                /* of the current member; NULL: none */
+    struct path_split source;         /* the split that the source's own name tells */
+    bool like_split;   /* the source is a directory that is called nearly so, such as test_data */
+    const char *split; /* of the current member; NULL: none */
     uint32_t members;
     uint32_t ranks_used[32]; /* members of each split */
 };
@@ -64,7 +64,7 @@ struct folder_images {
 /* ------------------------------------------------------------------------------------------------ listing */
 
 /* A directory called test_data or the like, not crash_test; with a "/" at its end. */
-static bool is_like_split(const char *below)
+static bool is_directory_like_split(const char *below)
 {
     char name[256];
     size_t length = strlen(below);
@@ -81,7 +81,7 @@ static apl_status begin_folder_source(void *state, const char *below, const char
     (void)shown;
     (void)err;
     f->source = split_of_path(below);
-    f->directory = is_like_split(below);
+    f->like_split = is_directory_like_split(below);
     class_tree_call(f->tree, f->source.split, f->source.rank);
     return APL_OK;
 }
@@ -101,15 +101,9 @@ static bool is_of_python(const char *name)
 /* The first file that would be read if its format were asked for, or in Python. */
 static void see_table(struct folder_images *f, const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    char bare[256];
-    size_t length;
-    snprintf(bare, sizeof bare, "%s", slash ? slash + 1 : name);
-    if (ends_packed(bare, &length))
-        bare[length] = 0;
-    if (!*f->table && format_list.wants(NULL, bare))
+    if (!*f->table && path_is_table(name))
         printable(f->table, sizeof f->table, name, strlen(name));
-    if (!*f->python && is_of_python(bare))
+    if (!*f->python && is_of_python(name))
         printable(f->python, sizeof f->python, name, strlen(name));
 }
 
@@ -120,9 +114,10 @@ static apl_status list_file(void *state, const char *name, bool directory, apl_e
         return APL_OK;
     if (!directory && !image_name(name)) {
         const char *slash = strrchr(name, '/');
-        f->described |= name_only_describes(slash ? slash + 1 : name);
-        if (name_only_describes(slash ? slash + 1 : name))
+        if (name_only_describes(slash ? slash + 1 : name)) {
+            f->described = true;
             return APL_OK;
+        }
         if (f->others++ == 0)
             printable(f->first_other, sizeof f->first_other, name, strlen(name));
         if (!*f->archive && name_is_archive(name))
@@ -209,7 +204,7 @@ static apl_status has_no_classes(const struct folder_images *f, apl_error *err)
 /* What the source's own name tells, where its folders tell nothing. */
 static void tell_split(const struct folder_images *f)
 {
-    struct split_note note = {.given = f->directory};
+    struct split_note note = {.given = f->like_split};
     if (class_tree_has_splits(f->tree))
         return;
     split_note_take(&note, "", &f->source);

@@ -4,6 +4,7 @@
  */
 #include "class_notes.h"
 #include "drawn.h"
+#include "file_name.h"
 #include "list_images.h"
 #include "list_names.h"
 #include "list_notes.h"
@@ -305,6 +306,18 @@ static apl_status open_table_list(const struct format_host *host, void **state, 
     }
     *state = l;
     return APL_OK;
+}
+
+bool path_is_table(const char *path)
+{
+    enum rows_kind kind;
+    const char *slash = strrchr(path, '/');
+    char name[256];
+    size_t bare;
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
+    if (ends_packed(name, &bare))
+        name[bare] = 0;
+    return list_kind(name, &kind);
 }
 
 static bool wants_list(const void *state, const char *name)

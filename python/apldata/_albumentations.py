@@ -276,10 +276,11 @@ def _as_before(boxes: Any, given: np.ndarray) -> np.ndarray:
     return made.astype(given.dtype) if given.dtype.kind == "f" else made
 
 
-def _planes(field: Field, values: Any) -> list[np.ndarray]:
+def _planes(field: Field, values: Any) -> Any:
     """With channels first."""
-    last = has_channels_last(field)
-    return [value.transpose(2, 0, 1) if last and value.ndim == 3 else value for value in values]
+    if isinstance(values, list):
+        return [_planes(field, value[None])[0] for value in values]
+    return values.transpose(0, 3, 1, 2) if has_channels_last(field) and values.ndim == 4 else values
 
 
 def _placed(value: Any, field: Field, is_mask: bool, flat: bool) -> np.ndarray:

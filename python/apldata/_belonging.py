@@ -67,7 +67,8 @@ _POINT = "keypoint|landmark|(?<![a-z])(kps|kpts?)(?![a-z])"
 _OUTLINE = "polygon|contour|(?<![a-z])(polys?|quads?)(?![a-z])"
 _OUTLINES_OF_MASKS = "segmentation|(?<![a-z])segm(?![a-z])"  # as COCO has them
 _POINTS = f"(?<![a-z])(points|joints|pts|lms?)(?![a-z])|{_OUTLINE}"
-_FEATURES = f"{_TOKENS}|caption|prompt|(?<![a-z])ids?(?![a-z])|embed|feature|latent|hidden|matri|kernel|spectr|(?<![a-z])mels?(?![a-z])"
+_WORDS = f"{_TOKENS}|caption|prompt|(?<![a-z])ids?(?![a-z])"
+_FEATURES = f"{_WORDS}|embed|feature|latent|hidden|matri|kernel|spectr|(?<![a-z])mels?(?![a-z])"
 _NO_FEATURES = f"^(?!.*({_FEATURES}))"
 _NO_NAME = "(?!)"
 

@@ -165,12 +165,15 @@ def check_sides(roles: Roles, columns: Mapping[str, Any], ids: Any) -> None:
     """Refuses guessed masks that are not as large as their images, as lists of tokens or relations are not.
 
     Args:
-        columns: the values of all rows, with channels first.
+        columns: the values of all rows, with channels first; as a list where their shapes differ.
         ids: of the rows; None: they are in no store.
     """
     image = roles.images[0]
     for mask in roles.masks if roles.guessed else ():
-        for row, (value, of) in enumerate(zip(columns[mask.name], columns[image.name], strict=True)):
+        masks, images = columns[mask.name], columns[image.name]
+        if not isinstance(masks, list) and not isinstance(images, list):
+            masks, images = masks[:1], images[:1]  # all rows are alike
+        for row, (value, of) in enumerate(zip(masks, images, strict=True)):
             sides, wanted = tuple(value.shape[-2:]), tuple(of.shape[-2:])
             if sides != wanted:
                 record = row if ids is None else int(ids[row])
