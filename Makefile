@@ -108,7 +108,7 @@ INGEST_ROOMS := ingest ingest/images ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
 INGEST_SRC := $(call sources,$(INGEST_ROOMS))
-TOOLS_SRC  := $(call sources,tools) $(filter audit/cmd_% view/cmd_%,$(call sources,audit view))
+TOOLS_SRC  := $(call sources,tools tools/lib) $(filter audit/cmd_% view/cmd_%,$(call sources,audit view))
 AUDIT_SRC  := $(filter-out audit/cmd_% view/cmd_%,$(call sources,audit view))
 TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
@@ -129,9 +129,9 @@ BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota p
                        reader/photo/jpeg.c reader/photo/jpeg_check.c reader/photo/exif.c store/jpeg/huffman.c \
                        $(filter store/jpeg/stream% store/jpeg/progressive% store/jpeg/blocks%,$(STORE_SRC)) \
                        $(filter reader/photo/resample%,$(STORE_SRC)),$(STORE_SRC))
-CMD_SRC    := $(filter tools/cmd_% audit/cmd_% view/cmd_%,$(TOOLS_SRC))
 INGEST_CMD_SRC := $(filter tools/aplingest%,$(TOOLS_SRC))
-COMMON_SRC := $(filter-out tools/apldata.c $(CMD_SRC) $(INGEST_CMD_SRC),$(TOOLS_SRC))
+COMMON_SRC := $(filter tools/lib/%,$(TOOLS_SRC))
+CMD_SRC    := $(filter-out $(INGEST_CMD_SRC) $(COMMON_SRC),$(TOOLS_SRC))
 
 OBJ := $(BUILD)/$(FLAVOUR)
 OUT := $(if $(filter release,$(FLAVOUR)),$(BUILD),$(OBJ))
@@ -195,7 +195,8 @@ $(INGEST_OBJ): $(OBJ)/flags-decoders
 
 # Includes point down only: base <- remote <- store, base <- codec <- jpeg <- store <- split <- order <- memory <- spec <- collate <- reader, base <- image <- spec and jpeg <- photo <- spec,
 # image and photo <- effects <- spec, base <- watch <- collate, reader <- serve;
-# ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
+# ingest sees the base, the decoder of images, and what is installed; tools/lib sees what is installed, and nothing else;
+# tools, and the commands of audit and view, see tools/lib too.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
 SEES_JPEG    := $(SEES_CODEC) -Istore/jpeg
@@ -241,11 +242,12 @@ $(OBJ)/serve/%.o:          INCLUDES := $(SEES_SERVE)
 $(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
 $(OBJ)/ingest/images/%.o:  INCLUDES := $(SEES_IMAGES) $(IMAGE_DEFINES)
 $(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS) $(if $(CSV),-DHAVE_CSV)
-$(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools
+$(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools/lib -Itools
+$(OBJ)/tools/lib/%.o:      INCLUDES := -Iinclude -Itools/lib
 $(OBJ)/audit/%.o:          INCLUDES := -Iinclude -Iaudit
-$(OBJ)/audit/cmd_%.o:      INCLUDES := -Iinclude -Itools -Iaudit
+$(OBJ)/audit/cmd_%.o:      INCLUDES := -Iinclude -Itools/lib -Iaudit
 $(OBJ)/view/%.o:           INCLUDES := -Iinclude -Iview
-$(OBJ)/view/cmd_%.o:       INCLUDES := -Iinclude -Itools -Iaudit -Iview
+$(OBJ)/view/cmd_%.o:       INCLUDES := -Iinclude -Itools/lib -Iaudit -Iview
 $(OBJ)/tests/shapes/%.o:   INCLUDES :=
 $(OBJ)/tests/%.o:          INCLUDES := $(SEES_ALL) -Iaudit -Iview -Itests
 $(OBJ)/examples/%.o:       INCLUDES := -Iinclude
@@ -272,15 +274,15 @@ $(PLAIN)/tests/%.o: tests/%.c $(PLAIN)/flags | $(NEEDS)
 	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_ALL) -Iaudit -Iview -Itests -MMD -MP -c $< -o $@
 
 # Pages, with styles and scripts put in, as lines of C.
-PAGE_HTML  := tools/page/page.html
-PAGE_STYLE := tools/page/style.css
-PAGE_CHART := tools/page/chart.js
+PAGE_HTML  := tools/lib/page/page.html
+PAGE_STYLE := tools/lib/page/style.css
+PAGE_CHART := tools/lib/page/chart.js
 $(OBJ)/audit/page_lines.c: PAGE := audit_page_lines $(PAGE_HTML) $(PAGE_STYLE) $(PAGE_CHART) audit/page/draw.js
 $(OBJ)/view/page_lines.c:  PAGE := view_page_lines $(PAGE_HTML) $(PAGE_STYLE) view/page/view.css $(PAGE_CHART) $(sort $(wildcard view/page/*.js))
-$(OBJ)/%/page_lines.c: $(wildcard */page/*) tools/page.sh Makefile
+$(OBJ)/%/page_lines.c: $(wildcard */page/* tools/lib/page/*) tools/lib/page.sh Makefile
 	$(say) PAGE $@
 	@mkdir -p $(@D)
-	$(Q)sh tools/page.sh $(PAGE) >$@
+	$(Q)sh tools/lib/page.sh $(PAGE) >$@
 
 $(OBJ)/%/page_lines.o: $(OBJ)/%/page_lines.c $(OBJ)/flags
 	$(say) CC $<
@@ -327,7 +329,7 @@ $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) i
 
 # The commands carry the libraries in them: they run from where they are built.
 $(OUT)/aplingest: $(call objects,$(INGEST_CMD_SRC) $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
-$(OUT)/apldata:   $(call objects,tools/apldata.c $(CMD_SRC) $(COMMON_SRC)) \
+$(OUT)/apldata:   $(call objects,$(CMD_SRC) $(COMMON_SRC)) \
                   $(AUDIT_OBJ) $(OBJ)/view/page_lines.o $(if $(BOOST),$(OBJ)/audit/page_lines.o) $(OUT)/libapldata.a
 $(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)
 # With COMMAND_LIBS, shared libraries, they carry none; so they do in a wheel, where the extensions use the same.
@@ -529,7 +531,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tests tests/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tools/lib tests tests/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:

@@ -1,6 +1,6 @@
 /*
  * The audit's page: one HTML file that needs no network and no other file. C gathers the data, as one JSON document;
- * page/draw.js draws it, in the page and the style of tools/page. Without scripts it is a table of results.
+ * page/draw.js draws it, in the page and the style of tools/lib/page. Without scripts it is a table of results.
  */
 #ifndef CMD_AUDIT_PAGE_H
 #define CMD_AUDIT_PAGE_H
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* tools/page/page.html with style and script put in, made at build; NULL ends it. A line such as "@title@" is a place to
+/* tools/lib/page/page.html with style and script put in, made at build; NULL ends it. A line such as "@title@" is a place to
  * fill. */
 extern const char *const audit_page_lines[];
 

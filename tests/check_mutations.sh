@@ -16,7 +16,7 @@ libraries="$(pkg-config --libs lmdb libzstd libcrypto libjpeg jansson libpng) -l
 
 tools() # the objects of apldata that are not in insides.a
 {
-    for source in tools/*.c audit/cmd_*.c view/cmd_*.c; do
+    for source in tools/*.c tools/lib/*.c audit/cmd_*.c view/cmd_*.c; do
         case $source in tools/aplingest*) ;; *) echo "$objects/${source%.c}.o" ;; esac
     done
     echo "$objects/audit/page_lines.o $objects/view/page_lines.o" # of what make has generated

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     return wrong;
 }
 END
-${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -pthread -Itools "$scratch/try.c" tools/sandbox.c -o "$scratch/try" || exit 1
+${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -pthread -Itools/lib "$scratch/try.c" tools/lib/sandbox.c -o "$scratch/try" || exit 1
 
 "$scratch/try" >"$scratch/said" 2>&1
 case $? in

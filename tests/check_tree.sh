@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects reader/collate reader/memory reader/spec reader/watch serve ingest ingest/images ingest/formats audit view tools'
+rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects reader/collate reader/memory reader/spec reader/watch serve ingest ingest/images ingest/formats audit view tools tools/lib'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -102,7 +102,7 @@ check "tree: unfilter.c and tar.c alone include <archive.h>" \
 check "tree: gunzip_isal.c and inflate.c alone include <isa-l/igzip_lib.h>" \
     sh -c "! grep -lE '#include <isa-l/igzip_lib.h>' $(echo $all_sources) | grep -vE '^ingest/(gunzip_isal|images/inflate)\.c$'"
 check "tree: one file reads JPEGs, one of ingest and one of the tools write them: they alone include <jpeglib.h>" \
-    sh -c "! grep -lE '#include <jpeglib.h>' $(echo $all_sources) | grep -vE '^(reader/photo/jpeg|ingest/images/jpeg_write|tools/image_to_jpeg)\.c$'"
+    sh -c "! grep -lE '#include <jpeglib.h>' $(echo $all_sources) | grep -vE '^(reader/photo/jpeg|ingest/images/jpeg_write|tools/lib/image_to_jpeg)\.c$'"
 # The audit has a hash of its own, so that what made the splits is not what tests them.
 check "tree: one file at most includes <xxhash.h>, beside the audit" one_user xxhash.h '^(store|reader|serve|ingest|tools)/'
 check "tree: one file of the audit at most includes <xxhash.h>" one_user xxhash.h '^audit/'
@@ -163,11 +163,12 @@ check "tree: serve sees reader and what is below" only_sees serve $order $image 
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
 check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo
 check "tree: ingest sees formats, and base" only_sees ingest ingest/formats ingest/images $base
-check "tree: tools see what is installed" only_sees tools
-check "tree: audit sees what is installed, and tools" only_sees audit tools
-check "tree: view sees what is installed, audit and tools" only_sees view audit tools
+check "tree: tools/lib sees what is installed" only_sees tools/lib
+check "tree: tools see what is installed, and tools/lib" only_sees tools tools/lib
+check "tree: audit sees what is installed, and tools/lib" only_sees audit tools/lib
+check "tree: view sees what is installed, audit and tools/lib" only_sees view audit tools/lib
 for room in $rooms; do
-    [ "$room" = tools ] || check "tree: $room/README.md says what belongs there" room_told "$room"
+    check "tree: $room/README.md says what belongs there" room_told "$room"
 done
 check "tree: no unfinished business" \
     sh -c '! grep -rnwE "TODO|FIXME|XXX" --include="*.[ch]" --include="*.cpp" --include="*.py" --include="*.md" \

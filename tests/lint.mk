@@ -1,9 +1,9 @@
 # Static analysis: included by the Makefile. Tools that are not installed are said to be skipped.
 
-LINT_DIRS    := $(STORE_ROOMS) $(READER_ROOMS) $(INGEST_ROOMS) tools audit view python/core python/ingest
+LINT_DIRS    := $(STORE_ROOMS) $(READER_ROOMS) $(INGEST_ROOMS) tools tools/lib audit view python/core python/ingest
 LINT_SRC     := $(call sources,$(LINT_DIRS))
 # Python is asked when something is analysed, once.
-LINT_INCLUDE  = $(eval LINT_INCLUDE := $$(SEES_ALL) $$(patsubst %,-I%,tools audit view python/core) \
+LINT_INCLUDE  = $(eval LINT_INCLUDE := $$(SEES_ALL) $$(patsubst %,-I%,tools/lib tools audit view python/core) \
                 $$(patsubst -I%,-isystem %,$$(shell $$(PYTHON)-config --includes 2>/dev/null)))$(LINT_INCLUDE)
 LINT_PYTHON  := $(wildcard *.py $(foreach d,python python/* tests tests/* bench bench/* examples examples/* docs/site,$(d)/*.py))
 LINT_FLAGS   := -std=c11 -D_POSIX_C_SOURCE=200809L $(DEFINES)
