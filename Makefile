@@ -279,7 +279,7 @@ PAGE_STYLE := tools/lib/page/style.css
 PAGE_CHART := tools/lib/page/chart.js
 $(OBJ)/audit/page_lines.c: PAGE := audit_page_lines $(PAGE_HTML) $(PAGE_STYLE) $(PAGE_CHART) audit/page/draw.js
 $(OBJ)/view/page_lines.c:  PAGE := view_page_lines $(PAGE_HTML) $(PAGE_STYLE) view/page/view.css $(PAGE_CHART) $(sort $(wildcard view/page/*.js))
-$(OBJ)/%/page_lines.c: $(wildcard */page/* tools/lib/page/*) tools/lib/page.sh Makefile
+$(OBJ)/%/page_lines.c: $(PAGE_HTML) $(PAGE_STYLE) $(PAGE_CHART) $(wildcard */page/*) tools/lib/page.sh Makefile
 	$(say) PAGE $@
 	@mkdir -p $(@D)
 	$(Q)sh tools/lib/page.sh $(PAGE) >$@
