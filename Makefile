@@ -110,14 +110,16 @@ STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
 INGEST_SRC := $(call sources,$(INGEST_ROOMS))
 TOOLS_SRC  := $(call sources,tools tools/lib) $(filter audit/cmd_% view/cmd_%,$(call sources,audit view))
 AUDIT_SRC  := $(filter-out audit/cmd_% view/cmd_%,$(call sources,audit view))
-TEST_SRC   := $(sort $(wildcard tests/test_*.c))
+# Tests lie in rooms like what they test; their programs beside each other, in $(OBJ)/tests/.
+TEST_SRC   := $(sort $(wildcard tests/*/test_*.c tests/*/*/test_*.c))
+TEST_ROOMS := tests $(patsubst %/,%,$(sort $(dir $(TEST_SRC))))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 ifeq ($(BOOST),)
 # What is left without statistics: apldata check.
 TOOLS_SRC  := $(filter-out audit/cmd_audit%,$(TOOLS_SRC))
 AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge looks near overlaps repeats siblings image_hash split_groups store_splits,audit/$(f).c) view/%,$(AUDIT_SRC))
-TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
+TEST_SRC   := $(filter-out tests/audit/%,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
 BINS_SRC   := $(sort $(wildcard bench/bins/*.c))
@@ -149,7 +151,7 @@ PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$
 STATIC   := $(OUT)/libapldata.a $(OUT)/libaplingest.a
 SHARED   := $(OUT)/libapldata.so.$(VERSION) $(OUT)/libaplingest.so.$(VERSION)
 PCFILES  := $(OUT)/apldata.pc $(OUT)/aplingest.pc
-TESTS    := $(TEST_SRC:tests/%.c=$(OBJ)/tests/%)
+TESTS    := $(patsubst %.c,$(OBJ)/tests/%,$(notdir $(TEST_SRC)))
 STRESS   := $(STRESS_SRC:tests/%.c=$(OBJ)/tests/%)
 BENCHES  := $(BENCH_SRC:%.c=$(OBJ)/%)
 EXAMPLES := $(foreach p,read minimal resume write train,$(OUT)/examples/$(p))
@@ -216,8 +218,9 @@ SEES_SERVE   := $(SEES_READER) -Iserve
 SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images
 SEES_FORMATS := $(SEES_IMAGES) -Iingest/formats
 SEES_INGEST  := $(SEES_FORMATS) -Iingest
-# What tests and benchmarks see.
+# What benchmarks see, and what tests do: all rooms, and helpers of each other.
 SEES_ALL     := $(SEES_SERVE) -Iingest/images -Iingest/formats -Iingest
+SEES_TESTS   := $(SEES_ALL) -Iaudit -Iview $(TEST_ROOMS:%=-I%)
 
 # For scripts that compile a file by themselves.
 sees-%:
@@ -249,10 +252,10 @@ $(OBJ)/audit/cmd_%.o:      INCLUDES := -Iinclude -Itools/lib -Iaudit
 $(OBJ)/view/%.o:           INCLUDES := -Iinclude -Iview
 $(OBJ)/view/cmd_%.o:       INCLUDES := -Iinclude -Itools/lib -Iaudit -Iview
 $(OBJ)/tests/shapes/%.o:   INCLUDES :=
-$(OBJ)/tests/%.o:          INCLUDES := $(SEES_ALL) -Iaudit -Iview -Itests
+$(OBJ)/tests/%.o:          INCLUDES := $(SEES_TESTS)
 $(OBJ)/examples/%.o:       INCLUDES := -Iinclude
 $(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench -Ibench/bins
-$(OBJ)/tests/stress/bins_forms.o: INCLUDES := $(SEES_ALL) -Itests -Ibench/bins
+$(OBJ)/tests/stress/bins_forms.o: INCLUDES := $(SEES_TESTS) -Ibench/bins
 
 $(OBJ)/examples/%.o: ISA := $(EXAMPLE_CFLAGS)
 # With a sanitizer -Og compiles in two thirds of the time; kernels, where tests spend theirs, are optimised, and
@@ -271,7 +274,7 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 $(PLAIN)/tests/%.o: tests/%.c $(PLAIN)/flags | $(NEEDS)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_ALL) -Iaudit -Iview -Itests -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_TESTS) -MMD -MP -c $< -o $@
 
 # Pages, with styles and scripts put in, as lines of C.
 PAGE_HTML  := tools/lib/page/page.html
@@ -356,7 +359,9 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 
 $(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling $(OBJ)/tests/test_audit_crops: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
-$(OBJ)/tests/test_%: $(PLAIN)/tests/test_%.o $(OBJ)/insides.a
+plain_test = $(filter %/$(1).o,$(TEST_SRC:%.c=$(PLAIN)/%.o))
+.SECONDEXPANSION:
+$(TESTS): $(OBJ)/tests/%: $$(call plain_test,$$*) $(OBJ)/insides.a
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) -pie $(TEST_LD) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
@@ -375,7 +380,7 @@ tests: $(if $(filter criterion,$(found)),$(TESTS)) $(OUT)/mkshapes
 stress: $(STRESS)
 benches: $(BENCHES)
 
-## test: build, run the unit tests and quick scripts, in a minute; T=NAME: tests/test_NAME.c, a CLI case or a check
+## test: build, run the unit tests and quick scripts, in a minute; T=NAME: test_NAME.c, a CLI case or a check
 test:
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' T='$(T)' bash tests/run.sh quick
 
@@ -417,8 +422,8 @@ bench-bins: $(OBJ)/bench/bench_bins
 ## reliability: run the test of each promise, and renew the table in docs/RELIABILITY.md
 reliability: setup-test
 	+@$(MAKE) all tests stress replays faults && $(MAKE) FLAVOUR=tsan stress
-	@APL_LONG=1 BUILD='$(BUILD)' sh tests/check_promises.sh
-	@BUILD='$(BUILD)' tests/reliability.sh
+	@APL_LONG=1 BUILD='$(BUILD)' sh tests/promises/check_promises.sh
+	@BUILD='$(BUILD)' tests/promises/reliability.sh
 
 ## setup: install what building needs (apt; as root or by sudo)
 setup:
@@ -458,7 +463,7 @@ site:
 	    $(SITE)/bin/pip -q --disable-pip-version-check install -r docs/site/requirements.txt && \
 	    cp docs/site/requirements.txt $(SITE)/made; }
 	$(Q)$(SITE)/bin/python docs/site/build.py $(BUILD)/site
-	@$(SITE)/bin/python tests/links.py --site $(BUILD)/site/html
+	@$(SITE)/bin/python tests/tree/links.py --site $(BUILD)/site/html
 
 # -------------------------------------------------------------------------------------------- packaging
 
@@ -531,7 +536,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tools/lib tests tests/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tools/lib tests tests/* tests/*/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:
@@ -545,7 +550,7 @@ clean:
 list help:
 	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
-include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk bench/paper/paper.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/faults/failing.mk tests/tree/lint.mk tests/tree/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk bench/paper/paper.mk
 
 # The compiler makes these; without a rule make would try each of its own on each of them.
 %.d: ;

@@ -1,4 +1,4 @@
-/* How often tests try things, and how they tell it to the table of promises (tests/reliability.sh). */
+/* How often tests try things, and how they tell it to the table of promises (tests/promises/reliability.sh). */
 #ifndef COUNTS_H
 #define COUNTS_H
 

@@ -4,7 +4,7 @@
 #
 #   tests/run.sh [SUITE...]      all suites, or those named: unit cli variants fuzz arm64 scripts stress asan tsan faults
 #                                python litter; `frameworks`, `ecosystem` and `quick` run when named
-#   T=NAME tests/run.sh quick    what is called so: tests/test_NAME.c, a case of tests/cli, tests/check_NAME.sh
+#   T=NAME tests/run.sh quick    test_NAME.c or check_NAME.sh of any room, or a case of tests/cli
 #
 # A suite says what is to be built for it, and queues jobs (runner/queue.sh), each of which runs tests of some kind
 # (runner/kinds.sh) and counts what came of them (runner/report.sh).
@@ -25,11 +25,16 @@ for APL_PYTHON in "$BUILD/venv/bin/python" python3 /usr/bin/python3 ''; do
 done
 export APL_PYTHON
 
-# names PATTERN: of the files, without folder and suffix
+# names PATTERN: of the files below tests/ and its rooms, without folder and suffix
 names()
 {
-    # shellcheck disable=SC2086
-    ls $1 | sed 's|.*/||; s|\.[a-z]*$||; s/^\(test\|target\|check\)_//'
+    find tests -path "tests/$1" | sort | sed 's|.*/||; s|\.[a-z]*$||; s/^\(test\|target\|check\)_//'
+}
+
+# in_rooms FILE: where it lies; nothing, if there is none
+in_rooms()
+{
+    find tests -name "$1"
 }
 
 # unit FLAVOUR NAME TESTS [VARIABLE=VALUE...]: these unit tests of a flavour
@@ -79,7 +84,7 @@ stress()
     local flavour=$1 test kind
     shift
     build "$flavour" stress
-    for test in $(names 'tests/stress/*.c'); do
+    for test in $(names 'stress/*.c'); do
         case $test in reader_stall | reader_close) kind=idle ;; *) kind=short ;; esac
         queue $kind "$flavour" with "$@" program "$flavour $test" "$BUILD/$flavour/tests/stress/$test"
     done
@@ -93,7 +98,7 @@ fuzz()
     shift
     build release replays
     build "$flavour" replays
-    for target in $(names 'tests/fuzz/target_*.c'); do
+    for target in $(names 'fuzz/target_*.c'); do
         queue short "release $flavour" with "$@" program "$flavour fuzz $target" "$BUILD/$flavour/tests/fuzz/replay_$target" \
             "$BUILD/fuzz/corpus/$target"
     done
@@ -102,13 +107,13 @@ fuzz()
 suite_unit()
 {
     build release all tests
-    unit release unit "$(names 'tests/test_*.c')" APL_SPARSE=3
+    unit release unit "$(names '*/test_*.c')" APL_SPARSE=3
 }
 
 suite_cli()
 {
     build release all tests
-    cli release "$BUILD" cli "$(names 'tests/cli/cases/*.sh')"
+    cli release "$BUILD" cli "$(names 'cli/cases/*.sh')"
 }
 
 # Tests that count what is drawn, and reach nothing that others do not: a sanitizer has nothing to see in most of it.
@@ -123,8 +128,8 @@ suite_asan()
     # shellcheck disable=SC2086
     {
         queue long "release asan" with $settings PROGRAMS="$BUILD/asan" script "asan faults" bash tests/faults/run.sh asan
-        repeated asan "asan unit" "$(names 'tests/test_*.c' | grep -vxE "${APL_LONG:-$counting}")" $settings
-        cli asan "$BUILD/asan" "asan cli" "$(names 'tests/cli/cases/*.sh' | awk -v step="${APL_LONG:-3}" 'NR % step == 0')" $settings
+        repeated asan "asan unit" "$(names '*/test_*.c' | grep -vxE "${APL_LONG:-$counting}")" $settings
+        cli asan "$BUILD/asan" "asan cli" "$(names 'cli/cases/*.sh' | awk -v step="${APL_LONG:-3}" 'NR % step == 0')" $settings
         stress asan $settings
         fuzz asan $settings
     }
@@ -183,8 +188,8 @@ arm64()
 {
     local name=$1
     shift
-    if ! aarch64-linux-gnu-gcc -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread $(sees READER) \
-        -Iingest/images -Itests "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
+    if ! aarch64-linux-gnu-gcc -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread $(sees TESTS) \
+        "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
         count "arm64 build of $name" 0 1 0 "$logs/arm64-$name.log"
         return
     fi
@@ -221,10 +226,10 @@ suite_scripts()
     # All that scripts have built, as two makes at a time must not build the same.
     build release all tests stress replays faults objs examples benches
     for name in $long_scripts; do
-        queue long release script "$name" sh "tests/check_$name.sh"
+        queue long release script "$name" sh "$(in_rooms "check_$name.sh")"
     done
-    for name in $(names 'tests/check_*.sh' | grep -vxE "${long_scripts// /|}"); do
-        queue short release script "$name" sh "tests/check_$name.sh"
+    for name in $(names '*/check_*.sh' | grep -vxE "${long_scripts// /|}"); do
+        queue short release script "$name" sh "$(in_rooms "check_$name.sh")"
     done
 }
 
@@ -273,16 +278,18 @@ slow='audit|audit_sampling|audit_splits|failing_collate|failing_ingest|failing_r
 quick_cases='help-apldata help-aplingest misuse-apldata misuse-aplingest misuse-bench get-errors get-listing get-raw get-text
              info info-json verify export-raw no-store'
 
-# one NAME: all tests that are called so
+# one NAME: all tests of that name
 one()
 {
-    build release all "$BUILD/mkshapes" "$([ ! -e "tests/test_$1.c" ] || echo "$BUILD/release/tests/test_$1")"
+    local unit cli script
+    unit=$(in_rooms "test_$1.c") cli=tests/cli/cases/$1.sh script=$(in_rooms "check_$1.sh")
+    build release all "$BUILD/mkshapes" "${unit:+$BUILD/release/tests/test_$1}"
     run_jobs && [ $failed -eq 0 ] || return 0
-    [ ! -e "tests/test_$1.c" ] || queue short release criterion "unit $1" "$BUILD/release/tests/test_$1" "$cores"
-    [ ! -e "tests/cli/cases/$1.sh" ] || queue short release script "cli $1" bash tests/cli/run.sh "$1"
-    [ ! -e "tests/check_$1.sh" ] || queue short release script "$1" sh "tests/check_$1.sh"
+    [ -z "$unit" ] || queue short release criterion "unit $1" "$BUILD/release/tests/test_$1" "$cores"
+    [ ! -e "$cli" ] || queue short release script "cli $1" bash tests/cli/run.sh "$1"
+    [ -z "$script" ] || queue short release script "$1" sh "$script"
     [ ${#commands[@]} -gt 1 ] || queue short '' script "$1" \
-        echo "FAIL there is no tests/test_$1.c, tests/cli/cases/$1.sh or tests/check_$1.sh"
+        echo "FAIL there is no test_$1.c, tests/cli/cases/$1.sh or check_$1.sh"
 }
 
 suite_quick()
@@ -293,8 +300,8 @@ suite_quick()
     run_jobs && [ $failed -eq 0 ] || return 0
     # shellcheck disable=SC2086
     queue long release script cli bash tests/cli/run.sh $quick_cases
-    for test in tree headers symbols; do queue long release script $test sh tests/check_$test.sh; done
-    unit release unit "$(names 'tests/test_*.c' | grep -vxE "$slow")" APL_SPARSE=13
+    for test in tree headers symbols; do queue long release script "$test" sh "$(in_rooms "check_$test.sh")"; done
+    unit release unit "$(names '*/test_*.c' | grep -vxE "$slow")" APL_SPARSE=13
 }
 
 tree()

@@ -253,7 +253,7 @@ def test_a_series_that_lacks_files_is_refused(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_series_by_the_rules_of_aplingest(names: str, why: str) -> None:
-    """Those of tests/test_series.c."""
+    """Those of tests/ingest/test_series.c."""
     paths = list(map(Path, names.split()))
     if not why:
         check_series(paths)
@@ -280,7 +280,7 @@ def test_series_by_the_rules_of_aplingest(names: str, why: str) -> None:
     ],
 )  # fmt: skip
 def test_gaps_by_the_rules_of_aplingest(names: str, words: str | None) -> None:
-    """Those of tests/test_series.c."""
+    """Those of tests/ingest/test_series.c."""
     assert gap(map(Path, names.split())) == words
 
 

@@ -17,7 +17,7 @@ import apldata
 from apldata.transforms import RandomResizedCrop
 
 Image = pytest.importorskip("PIL.Image")
-FILES = Path(__file__).resolve().parents[2] / "tests/images.tar.xz"
+FILES = Path(__file__).resolve().parents[2] / "tests/ingest/images/images.tar.xz"
 ABSENT = "which this build does not read"
 
 

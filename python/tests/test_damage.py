@@ -14,7 +14,7 @@ import pytest
 
 import apldata
 
-CHILD = Path(__file__).with_name("damage_child.py")
+CHILD = Path(__file__).parent / "helpers/damage_child.py"
 LONG = bool(os.environ.get("APL_LONG"))
 CHUNK = 2000 if LONG else 200  # cases of a child
 SECONDS = 900  # that a child may take, on a machine with much else to do

@@ -256,7 +256,7 @@ def test_a_full_disk_is_no_error(server: Server, root: Path, tmp_path: Path) -> 
     """A limit of the size of files stands for a disk that is full: what cannot be written is not kept."""
     here, _ = read(str(root / "blocks"))
     code = (
-        "import resource, signal, sys; sys.path[:0] = [sys.argv[3]]\n"
+        "import resource, signal, sys; sys.path[:0] = [sys.argv[3], sys.argv[3] + '/helpers']\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "import test_remote_cache as t; print(len(t.read(sys.argv[1], cache=sys.argv[2])[0]))\n"
@@ -272,7 +272,7 @@ def test_a_full_disk_is_no_error(server: Server, root: Path, tmp_path: Path) -> 
 def test_what_a_killed_process_leaves_is_right(server: Server, root: Path, tmp_path: Path) -> None:
     here, _ = read(str(root / "files"), 1, "file")
     code = (
-        "import sys; sys.path[:0] = [sys.argv[3]]; import test_remote_cache as t\n"
+        "import sys; sys.path[:0] = [sys.argv[3], sys.argv[3] + '/helpers']; import test_remote_cache as t\n"
         "print(flush=True); t.read(sys.argv[1], 1000, 'file', cache=sys.argv[2], cache_budget=600000)\n"
     )
     for wait in (0.1, 0.3):
@@ -294,7 +294,7 @@ def test_what_a_killed_process_leaves_is_right(server: Server, root: Path, tmp_p
 def test_processes_share_it(server: Server, root: Path, tmp_path: Path) -> None:
     here, _ = read(str(root / "blocks"), 2, options={"window": 128})
     code = (
-        "import hashlib, sys; sys.path[:0] = [sys.argv[3]]; import test_remote_cache as t\n"
+        "import hashlib, sys; sys.path[:0] = [sys.argv[3], sys.argv[3] + '/helpers']; import test_remote_cache as t\n"
         "how = dict(options={'window': 128}, cache=sys.argv[2], cache_budget=300000)\n"
         "seen, counts = t.read(sys.argv[1], 2, **how)\n"
         "print(hashlib.sha256(repr(seen).encode()).hexdigest())\n"

@@ -1,5 +1,5 @@
 /* Assembly for arm64 against that in plain C; runs under an emulator too. */
-#include "../assemblies.h"
+#include "assemblies.h"
 
 int main(void)
 {

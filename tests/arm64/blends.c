@@ -1,5 +1,5 @@
 /* Kernels that mix images for arm64: the bytes that other machines get; runs under an emulator too. */
-#include "../blends.h"
+#include "blends.h"
 
 int main(void)
 {

@@ -1,5 +1,5 @@
 /* Kernels of colours for arm64: the bytes that other machines get; runs under an emulator too. */
-#include "../colour_cases.h"
+#include "colour_cases.h"
 
 #include <stdio.h>
 

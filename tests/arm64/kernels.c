@@ -1,5 +1,5 @@
 /* The kernels for arm64 against those in plain C; runs under an emulator too. */
-#include "../kernels.h"
+#include "kernels.h"
 
 int main(void)
 {

@@ -1,5 +1,5 @@
 /* PNG's filters for arm64 against those in plain C; runs under an emulator too. */
-#include "../png_filters.h"
+#include "png_filters.h"
 
 int main(void)
 {

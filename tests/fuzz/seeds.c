@@ -1,5 +1,5 @@
 /* The first inputs of the targets that read formats of our own: seeds FOLDER writes FOLDER/TARGET/... */
-#include "../jpegs.h"
+#include "jpegs.h"
 #include "block.h"
 #include "fuzz.h"
 #include "manifest.h"

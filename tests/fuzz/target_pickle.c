@@ -1,6 +1,6 @@
 /* A pickle of CIFAR: the first byte says which kind, and how many bytes the stream gives at a time. Labels and
  * names that come out are what they may be. */
-#include "../trickle.h"
+#include "trickle.h"
 #include "cifar_rows.h"
 #include "utf8.h"
 

@@ -1,5 +1,5 @@
 /* Tables: the first byte says of which kind, and how many bytes the stream gives at a time. However many these are, the same comes out. */
-#include "../trickle.h"
+#include "trickle.h"
 #include "field_name.h"
 #include "fuzz.h"
 #include "rows.h"

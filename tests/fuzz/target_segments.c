@@ -1,6 +1,6 @@
 /* An indexed image behind eight bytes, which say what region of it is decoded, and how small. What the decoder takes, libjpeg takes
  * too, as a file with the same segments, and makes the same samples of; what it refuses is damaged. All variants agree. */
-#include "../indexed_file.h"
+#include "indexed_file.h"
 #include "fuzz.h"
 #include "indexed_decoder.h"
 

@@ -1,5 +1,5 @@
 /*
- * Spin model of reader/order/bins.c, the bins of free order. Run by tests/check_models.sh.
+ * Spin model of reader/order/bins.c, the bins of free order. Run by tests/models/check_models.sh.
  *
  *   here                    there
  *   mx                      the mutex of what is left (struct bins.lock)

@@ -1,6 +1,6 @@
 /*
  * Spin model of reader/block_cache.c, reader/memory/slab.c and what of reader/order/plan.c they depend on: the life of a block and of its slots.
- * Run by tests/check_models.sh.
+ * Run by tests/models/check_models.sh.
  *
  *   here                    there
  *   stage, left, stays      struct cached_block, by parity of the epoch; slot: cached_block.slots; passed: cached_block.passed

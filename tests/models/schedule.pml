@@ -1,6 +1,6 @@
 /*
  * Spin model of reader/schedule.c and reader/reader.c: one lock, the conditions `work` and `done`, threads, callers, epochs, cancel
- * and close. Run by tests/check_models.sh.
+ * and close. Run by tests/models/check_models.sh.
  *
  *   here                     there
  *   mx, work, done           the lock; who sleeps on each condition, a bit each (sleepers never wake of themselves)

@@ -1,5 +1,5 @@
 /*
- * Spin model of bench/bins/tickets.c and segments.c: bins without locks. Run by tests/check_models.sh.
+ * Spin model of bench/bins/tickets.c and segments.c: bins without locks. Run by tests/models/check_models.sh.
  *
  *   here                    there
  *   tail, head, standing    the same; each read, fetch-add and compare-and-swap is one step, and all that lies between two of them

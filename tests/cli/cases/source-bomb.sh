@@ -1,5 +1,5 @@
 need zstd
-[ -n "${APL_LONG-}" ] || skip "17 GiB take a minute: make check-long; tests/test_tar.c has the same limit"
+[ -n "${APL_LONG-}" ] || skip "17 GiB take a minute: make check-long; tests/ingest/test_tar.c has the same limit"
 # 17 GiB of zeros in a few hundred kilobytes.
 head -c 1073741824 /dev/zero | zstd -q -1 >part
 {

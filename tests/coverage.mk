@@ -1,8 +1,0 @@
-# Coverage: included by the Makefile.
-
-## coverage: run the unit tests, tell which branches they reach; fails below the targets of coverage.sh
-coverage:
-	+@$(MAKE) --no-print-directory FLAVOUR=coverage tests
-	@BUILD='$(BUILD)' bash tests/coverage.sh
-
-.PHONY: coverage
