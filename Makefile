@@ -177,7 +177,8 @@ examples: $(EXAMPLES)
 .PHONY: all examples objs test tests stress benches bench-peers bench-bins reliability check check-long soak check-frameworks python wheel wheels deb dist demo setup setup-test bench install uninstall format \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
-.SECONDARY:
+# Kept, though only a pattern names them. Not all files: a header that is gone would rebuild nothing.
+.SECONDARY: $(TEST_SRC:%.c=$(PLAIN)/%.o)
 
 ifneq ($(MISSING),)
 missing:

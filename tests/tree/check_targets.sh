@@ -37,6 +37,16 @@ listed >"$scratch/listed"
 known >"$scratch/known"
 check "targets: each of make list is known to this test" differ "$scratch/listed" "$scratch/known"
 
+rebuilt_without_header() # an object whose source included a header that is gone
+{
+    object=$scratch/gone/release/store/base/utf8.o
+    $MAKE -s BUILD="$scratch/gone" "$object" || return 1
+    printf '%s: store/base/gone.h\nstore/base/gone.h:\n' "$object" >>"${object%.o}.d"
+    touch "$scratch/before"
+    $MAKE -s BUILD="$scratch/gone" "$object" && [ "$object" -nt "$scratch/before" ]
+}
+
+check "targets: an object is built again when a header that it had is gone" rebuilt_without_header
 check "targets: objs, examples and benchmarks are built" $MAKE -s objs examples benches
 check "targets: bins with locks and without are measured" $MAKE -s bench-bins ROUNDS=quick
 check "targets: inputs of fuzzing can be replayed" $MAKE -s replays
