@@ -255,7 +255,7 @@ static int take_no_splits(void *job, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {.name = "epochs", .kind = OPTION_READER},
+    READER_ROW,
     {0, "level", "P", "chance of a false alarm, of all tests together (default: 0.01)", OPTION_CHANCE,
      offsetof(struct audit_job, level), NULL},
     {0, "splits", NULL, "only the splits, and equal inputs in those of the source", OPTION_CALL, 0,
@@ -303,16 +303,6 @@ static const struct command_line line = {
     .reader_args = offsetof(struct audit_job, args),
 };
 
-static bool is_sampled(const struct audit_job *job)
-{
-    static const char *const names[] = {"balance", "weights", "record-weights", "replacement",
-                                        "epoch-records"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (reader_args_given(&job->args, names[i]))
-            return true;
-    return false;
-}
-
 static bool is_transformed(const struct audit_job *job)
 {
     return reader_args_given(&job->args, "crop") || reader_args_given(&job->args, "pad") ||
@@ -328,7 +318,8 @@ static int parse(struct audit_job *job, int argc, char **argv)
         status = misuse("an audit takes one value of each option");
     if (!status && job->controls && is_transformed(job))
         status = misuse("--controls are orders, which no transform changes");
-    if (!status && job->windows && (is_sampled(job) || reader_args_given(&job->args, "with")))
+    if (!status && job->windows &&
+        (reader_args_given_in(&job->args, IN_SAMPLING) || reader_args_given(&job->args, "with")))
         status = misuse("--windows takes one store, and epochs that are not samples");
     if (status)
         return status;

@@ -332,10 +332,7 @@ static int bench(struct bench *b)
 }
 
 static const struct option_row rows[] = {
-    {.name = "epochs", .kind = OPTION_READER},
-    {.name = "seconds", .kind = OPTION_READER},
-    {.name = "callers", .kind = OPTION_READER},
-    {.name = "demand", .kind = OPTION_READER},
+    READER_ROW,
     {.name = "explain",
      .help = "say in words what sets the pace, and what would help",
      .kind = OPTION_FLAG,

@@ -4,7 +4,6 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "follow_args.h"
-#include "rank_args.h"
 #include "reader_args.h"
 #include "report.h"
 #include "sampling_args.h"
@@ -18,7 +17,6 @@
 struct serve {
     const char *path, *socket;
     bool quiet;
-    struct rank_args ranks;
     apl_serve_options how;
     struct reader_args args;
     apl_store *store;
@@ -47,12 +45,12 @@ static void stop_on_signals(apl_server *server)
 
 /* ---------------------------------------------------------------------------------------------- serving */
 
-static int run_server(const struct serve *s, apl_server *server)
+static int run_server(const struct serve *s, const struct rank_args *ranks, apl_server *server)
 {
     apl_error err;
     stop_on_signals(server);
     if (!s->quiet) {
-        printf("serving %u rank%s at %s\n", s->ranks.count, s->ranks.count == 1 ? "" : "s", shown(s->socket));
+        printf("serving %u rank%s at %s\n", ranks->count, ranks->count == 1 ? "" : "s", shown(s->socket));
         fflush(stdout);
     }
     int status = apl_server_run(server, &err) == APL_OK ? 0 : failed("%s", err.message);
@@ -64,14 +62,14 @@ static int serve_choice(struct serve *s, struct reader_choice *choice)
 {
     apl_server *server;
     apl_error err;
-    choice->options.ranks.list = s->ranks.list;
-    choice->options.ranks.count = s->ranks.count;
+    choice->options.ranks.list = choice->ranks.list;
+    choice->options.ranks.count = choice->ranks.count;
     if (!reader_args_given(&s->args, "world"))
-        choice->options.ranks.world = s->ranks.highest + 1;
+        choice->options.ranks.world = choice->ranks.highest + 1;
     s->how.epochs = (unsigned)choice->epochs;
     if (apl_server_open(s->store, &choice->options, s->socket, &s->how, &server, &err) != APL_OK)
         return failed("%s", err.message);
-    return run_server(s, server);
+    return run_server(s, &choice->ranks, server);
 }
 
 static int serve(struct serve *s)
@@ -100,12 +98,6 @@ static int serve(struct serve *s)
 
 /* ---------------------------------------------------------------------------------------------- options */
 
-static int take_ranks(void *user, const char *value)
-{
-    struct serve *s = user;
-    return rank_args_take(&s->ranks, value);
-}
-
 static int take_idle(void *user, const char *value)
 {
     struct serve *s = user;
@@ -120,8 +112,7 @@ static int take_idle(void *user, const char *value)
 static const struct option_row rows[] = {
     {0, "socket", "PATH", "listen on this socket, to which processes of this user connect", OPTION_TEXT,
      offsetof(struct serve, socket), NULL},
-    {0, "ranks", "LIST", "the ranks to serve, such as 0-7", OPTION_CALL, 0, take_ranks},
-    {.name = "epochs", .kind = OPTION_READER},
+    READER_ROW,
     {0, "idle", "S", "exit once no client has been connected for S seconds", OPTION_CALL, 0, take_idle},
     CACHE_ROWS,
     QUIET_ROW(struct serve, quiet),
@@ -146,7 +137,7 @@ static int check(struct serve *s)
 {
     if (!s->socket)
         return misuse("which socket? give --socket PATH");
-    return s->ranks.count ? 0 : misuse("which ranks? give --ranks LIST, such as 0-7");
+    return reader_args_given(&s->args, "ranks") ? 0 : misuse("which ranks? give --ranks LIST, such as 0-7");
 }
 
 int cmd_serve(int argc, char **argv)

@@ -6,7 +6,6 @@
 #include "interrupt.h"
 #include "json.h"
 #include "progress.h"
-#include "rank_args.h"
 #include "reader_args.h"
 #include "report.h"
 #include "sampling_args.h"
@@ -237,6 +236,9 @@ static int stage(struct stage *s)
     struct reader_choice choice;
     double began = now_seconds();
     reader_args_choose(&s->args, 0, &choice);
+    s->ranks = choice.ranks;
+    if (s->ranks.count == 0)
+        s->ranks.count = 1; /* rank 0 of 1 */
     apl_status status = apl_store_open(s->path, NULL, &s->store, &err), opened = status;
     if (status == APL_OK)
         status = stage_choice(s, &choice, &err);
@@ -272,17 +274,10 @@ static int take_budget(void *user, const char *value)
     return say_variable("APL_CACHE_BUDGET", value) || ask_less_ahead(bytes);
 }
 
-static int take_ranks(void *user, const char *value)
-{
-    struct stage *s = user;
-    return rank_args_take(&s->ranks, value);
-}
-
 static const struct option_row rows[] = {
     {0, "budget", "SIZE", "the most that DIR may hold, in bytes or with K, M, G or T: what\nis needed first",
      OPTION_CALL, 0, take_budget},
-    {.name = "epochs", .kind = OPTION_READER},
-    {0, "ranks", "LIST", "only what these ranks of training need, such as 0-7", OPTION_CALL, 0, take_ranks},
+    READER_ROW,
     JSON_ROW(struct stage, json),
     NO_PROGRESS_ROW(struct stage, no_progress),
     QUIET_ROW(struct stage, quiet),
@@ -310,10 +305,8 @@ static int check(struct stage *s)
 {
     const char *said = getenv("APL_CACHE_BUDGET");
     s->budgeted = s->budgeted || (said && *said);
-    if (s->ranks.count == 0 && reader_args_given(&s->args, "world"))
+    if (reader_args_given(&s->args, "world") && !reader_args_given(&s->args, "ranks"))
         return misuse("--world: which of them? give --ranks LIST, such as 0-7");
-    if (s->ranks.count == 0)
-        s->ranks.count = 1; /* rank 0 of 1 */
     return cache_take_directory(s, s->directory);
 }
 

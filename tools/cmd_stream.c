@@ -187,7 +187,7 @@ static const struct option_row rows[] = {
     {0, "format", "npy", "each column as a NumPy array, one after another", OPTION_CALL, 0, take_format},
     {0, "ids", NULL, "the ids of the rows first, as u64", OPTION_FLAG, offsetof(struct stream, ids), NULL},
     CACHE_ROWS,
-    {.name = "epochs", .kind = OPTION_READER},
+    READER_ROW,
     HELP_ROW,
 };
 

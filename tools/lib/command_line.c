@@ -14,9 +14,11 @@
 
 static void print_row(const struct command_line *line, const struct option_row *row)
 {
-    const char *value = row->value, *help = row->help;
-    if (row->kind == OPTION_READER)
-        reader_option_help(line->reader, row->name, &value, &help);
+    const char *value = row->value;
+    if (row->kind == OPTION_READER) {
+        reader_options_print_run(line->reader, line->column);
+        return;
+    }
     char label[128];
     snprintf(label, sizeof label, "--%s%s%s", row->name, value && *value != '[' ? " " : "",
              value ? value : "");
@@ -25,7 +27,7 @@ static void print_row(const struct command_line *line, const struct option_row *
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     char all[160];
     snprintf(all, sizeof all, "%s%s", letter, label);
-    option_help_print(line->column, all, help);
+    option_help_print(line->column, all, row->help);
 }
 
 static void print_help(const struct command_line *line)

@@ -18,7 +18,7 @@ enum option_kind {
     OPTION_TEXT,    /* a const char * becomes the value, which must not be empty */
     OPTION_THREADS, /* an unsigned becomes the value, 1 to MAX_THREADS */
     OPTION_CHANCE,  /* a double becomes the value, above 0 and below 1 */
-    OPTION_READER,  /* of the reader's table: see reader_args.h */
+    OPTION_READER,  /* where the help has the reader's options IN_RUN: see reader_option.h */
     OPTION_HELP     /* prints the help */
 };
 
@@ -36,6 +36,12 @@ struct option_row {
 #define HELP_ROW                                                   \
     {                                                              \
         'h', "help", NULL, "print this help", OPTION_HELP, 0, NULL \
+    }
+
+/* Of a command that takes the reader's options: those that say what is run stand here in the help, all others below it. */
+#define READER_ROW                                \
+    {                                             \
+        0, "", NULL, NULL, OPTION_READER, 0, NULL \
     }
 
 /* Options that several commands share, in one wording. `type` is that of the job, `member` what is set in it; `work` is what the threads do,

@@ -19,7 +19,13 @@ static void forget(struct reader_args *args, size_t i)
     memset(&args->given[i], 0, sizeof args->given[i]);
 }
 
-/* Splits the value at commas; a READER_TEXT, such as the name of a split, may contain some and stays whole. */
+/* Is a value with commas one? That of a READER_TEXT, such as the name of a split, may contain some. */
+static bool is_whole(size_t i)
+{
+    return reader_options[i].kind == READER_TEXT || reader_options[i].kind == READER_RANKS;
+}
+
+/* Splits the value at commas, unless it is whole. */
 static bool keep(struct reader_args *args, size_t i, const char *value)
 {
     size_t most = 1;
@@ -31,7 +37,7 @@ static bool keep(struct reader_args *args, size_t i, const char *value)
     if (!args->given[i].text || !args->given[i].items)
         return false;
     for (char *at = args->given[i].text; at;) {
-        char *comma = reader_options[i].kind == READER_TEXT ? NULL : strchr(at, ',');
+        char *comma = is_whole(i) ? NULL : strchr(at, ',');
         args->given[i].items[args->given[i].count++] = at;
         if (comma)
             *comma++ = 0;
@@ -82,6 +88,14 @@ bool reader_args_given(const struct reader_args *args, const char *name)
     return false;
 }
 
+bool reader_args_given_in(const struct reader_args *args, enum reader_section section)
+{
+    for (size_t i = 0; i < reader_option_count; i++)
+        if (reader_options[i].section == section && args->given[i].text)
+            return true;
+    return false;
+}
+
 char *const *reader_args_items(const struct reader_args *args, const char *name, size_t *count)
 {
     *count = 0;
@@ -117,29 +131,21 @@ size_t reader_args_choices(const struct reader_args *args)
     return n;
 }
 
-/* --fields or --mask. */
 static void put_names(const struct reader_args *args, size_t i, struct reader_choice *out)
 {
     const char *const *names = (const char *const *)args->given[i].items;
-    if (reader_options[i].offset == offsetof(struct reader_choice, options.fields)) {
-        out->options.fields = names;
-        out->options.field_count = args->given[i].count;
-    } else {
-        out->transform.masks = names;
-        out->transform.mask_count = args->given[i].count;
-    }
+    memcpy((char *)out + reader_options[i].offset, &names, sizeof names);
+    memcpy((char *)out + reader_options[i].bytes, &args->given[i].count, sizeof args->given[i].count);
 }
 
 void reader_args_choose(const struct reader_args *args, size_t choice, struct reader_choice *out)
 {
-    bool transformed = false;
+    bool transformed = reader_args_given_in(args, IN_IMAGES);
     *out = (struct reader_choice){.options = APL_READER_OPTIONS_INIT, .callers = 1};
     out->transform = (apl_transform)APL_TRANSFORM_INIT;
     for (size_t i = 0; i < reader_option_count; i++) {
         if (!args->given[i].text || reader_options[i].kind == READER_REPEATED)
             continue;
-        transformed |= reader_options[i].offset >= offsetof(struct reader_choice, transform) &&
-                       reader_options[i].offset < offsetof(struct reader_choice, epochs);
         if (reader_options[i].kind == READER_FIELDS) {
             put_names(args, i, out);
         } else {

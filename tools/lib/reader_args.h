@@ -24,6 +24,9 @@ int reader_args_take(struct reader_args *args, int opt, const char *value);
 /* Was the option of that name given? */
 bool reader_args_given(const struct reader_args *args, const char *name);
 
+/* Was any option of that section given? */
+bool reader_args_given_in(const struct reader_args *args, enum reader_section section);
+
 /* The values of an option that may be given again and again. */
 char *const *reader_args_items(const struct reader_args *args, const char *name, size_t *count);
 

@@ -1,11 +1,12 @@
 /*
- * The options of a reader on a command line: one table, of which getopt_long() takes its list, --help its text and
+ * The options of a reader on a command line: one table, of which getopt_long() takes its list, --help its text and its order, and
  * a run its values.
  */
 #ifndef READER_OPTION_H
 #define READER_OPTION_H
 
 #include "apl.h"
+#include "rank_args.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct reader_choice {
     uint64_t epochs;
     double seconds, demand; /* 0: not asked for */
     unsigned callers;
+    struct rank_args ranks; /* count 0: not given */
     struct {
         const char *balance, *weights, *record_weights;
         int replacement;
@@ -33,6 +35,16 @@ struct reader_choice {
         double *class_weights; /* or those of records */
     } sampled;
     apl_sampling sampling;
+};
+
+/* Where --help has an option. */
+enum reader_section {
+    IN_RUN, /* among the command's own: see READER_ROW in command_line.h */
+    IN_RECORDS,
+    IN_ORDER,
+    IN_SAMPLING,
+    IN_MEMORY,
+    IN_IMAGES /* the transform */
 };
 
 enum reader_kind {
@@ -44,6 +56,7 @@ enum reader_kind {
     READER_WORD,    /* one of `words` */
     READER_THREADS, /* a number, or "none" */
     READER_CROP,    /* HEIGHTxWIDTH */
+    READER_RANKS,   /* as rank_args_take() reads them */
     READER_FIELDS,  /* names, put together from all items of the list */
     READER_REPEATED /* the option may be given again and again */
 };
@@ -55,12 +68,13 @@ struct word {
 
 struct reader_option {
     const char *name;
+    enum reader_section section;
     enum reader_kind kind;
     unsigned who;
-    size_t offset, bytes; /* of what it sets in a choice */
+    size_t offset, bytes; /* of what it sets in a choice; READER_FIELDS: where the names go, and their number */
     uint64_t min, max;
     const struct word *words; /* the last one has no name */
-    const char *value, *help; /* for --help; help NULL: another option on its line has it */
+    const char *value, *help; /* for --help; help NULL: it shares the line of the next one that has */
 };
 
 #define READER_OPTIONS_MAX 60
@@ -69,10 +83,10 @@ struct reader_option {
 extern const struct reader_option reader_options[];
 extern const size_t reader_option_count; /* READER_OPTIONS_MAX at most */
 
-/* What --help calls the value of an option, and what it says of it. */
-void reader_option_help(unsigned who, const char *name, const char **value, const char **help);
+/* Prints the help of the options of a run that `who` takes; their descriptions begin at `column`. */
+void reader_options_print_run(unsigned who, unsigned column);
 
-/* Prints the help of the options that `who` takes, in sections; their descriptions begin at `column`. */
+/* The same of all others, in sections with titles. */
 void reader_options_print_help(unsigned who, unsigned column);
 
 /* Appends the options that `who` takes, and the end of the list, to out[READER_OPTIONS_MAX + ...]. */

@@ -81,6 +81,8 @@ bool reader_option_set(const struct reader_option *o, const char *text, struct r
         return parse_real(text, to);
     case READER_CROP:
         return parse_crop(text, o, to);
+    case READER_RANKS:
+        return rank_args_take(to, text);
     case READER_TEXT:
         memcpy(to, &text, sizeof text);
         return *text != 0;
@@ -113,6 +115,7 @@ int reader_option_misuse(const struct reader_option *o, const char *item)
 {
     const char *name = o->name;
     unsigned long long min = o->min, max = o->max;
+    struct rank_args ranks;
     switch (o->kind) {
     case READER_WORD:
         return misuse("--%s is %s, not '%s'", name, words_text(o->words), shown(item));
@@ -125,6 +128,9 @@ int reader_option_misuse(const struct reader_option *o, const char *item)
         return misuse("--%s is a number above 0, not '%s'", name, shown(item));
     case READER_CROP:
         return misuse("--%s is HEIGHTxWIDTH, such as 32x32, not '%s'", name, shown(item));
+    case READER_RANKS:
+        rank_args_take(&ranks, item);
+        return misuse("--%s%s", name, ranks.wrong);
     case READER_TEXT:
     case READER_FIELDS:
         return misuse("--%s needs a name", name);
