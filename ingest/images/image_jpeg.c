@@ -1,25 +1,14 @@
 /* JPEG images whose samples are wanted: colours as libjpeg makes them. */
 #include "image_kinds.h"
-#include "jpeg.h"
+#include "jpeg_whole.h"
 
-static void take_band(struct raster *s, const struct jpeg_band *band)
+static void take_band(void *user, const struct jpeg_planes *planes, const struct jpeg_band *band)
 {
+    struct raster *s = user;
+    (void)planes;
     for (unsigned c = 0; c < s->channels; c++)
         for (uint32_t k = 0; k < band->plane[c].count; k++)
             raster_take_channel(s, c, band->plane[c].first + k, band->plane[c].rows[k], 1);
-}
-
-static apl_status decode_whole(struct jpeg_decoder *d, struct raster *s, apl_error *err)
-{
-    struct jpeg_planes planes;
-    struct jpeg_band band = {.plane = {{.count = 1}}};
-    TRY(jpeg_decoder_start(d, (struct jpeg_region){.width = s->width, .height = s->height}, 8,
-                           JPEG_CHROMA_PIXELS, &planes, err));
-    while (band.plane[0].count > 0) {
-        TRY(jpeg_decoder_next(d, &band, err));
-        take_band(s, &band);
-    }
-    return APL_OK;
 }
 
 apl_status image_jpeg_read(struct jpeg_decoder *d, const uint8_t *bytes, size_t size, struct image_info *info,
@@ -35,7 +24,7 @@ apl_status image_jpeg_read(struct jpeg_decoder *d, const uint8_t *bytes, size_t 
         return APL_OK;
     TRY(raster_begin(samples, info, err));
     TRY(jpeg_decoder_open(d, bytes, size, &jpeg, err));
-    apl_status status = decode_whole(d, samples, err);
+    apl_status status = jpeg_decode_whole(d, &jpeg, 8, JPEG_CHROMA_PIXELS, take_band, samples, err);
     jpeg_decoder_end(d);
     return status;
 }

@@ -1,13 +1,12 @@
 /*
  * JPEG images, by libjpeg-turbo: the header, and the pixels of a region, band after band. Whatever the bytes are, there is
- * no crash, no leak and no endless work: sizes are checked before memory is taken, and any warning is an error.
+ * no crash, no leak and no endless work: sizes are checked before memory is taken, and a warning is an error, unless somebody
+ * listens who allows it. A file that ends before its end marker is damaged in any case.
  */
 #ifndef JPEG_H
 #define JPEG_H
 
-#include "apl.h"
-
-#include <stdbool.h>
+#include "warnings.h"
 
 #define JPEG_PLANES     3
 #define JPEG_BAND_ROWS  32 /* at most, of a band of one plane */
@@ -67,6 +66,10 @@ struct jpeg_decoder;
 struct jpeg_decoder *jpeg_decoder_new(void); /* NULL: out of memory */
 void jpeg_decoder_free(struct jpeg_decoder *d);
 
+/* Warnings go there from now on, counted from each header on that is read; the memory must outlive the decoder's use. NULL: they
+ * are errors again. */
+void jpeg_decoder_listen(struct jpeg_decoder *d, struct warnings *warnings);
+
 /* Reads the header of `size` bytes, orientation included. Likely errors: APL_E_CORRUPT, APL_E_UNSUPPORTED. */
 apl_status jpeg_decoder_probe(struct jpeg_decoder *d, const void *bytes, size_t size, struct jpeg_info *info,
                               apl_error *err);
@@ -82,6 +85,10 @@ apl_status jpeg_decoder_start(struct jpeg_decoder *d, struct jpeg_region region,
 /* The next band, valid until the next call. The first one holds the first row of the region. After the last one of the region,
  * bands of no rows. */
 apl_status jpeg_decoder_next(struct jpeg_decoder *d, struct jpeg_band *band, apl_error *err);
+
+/* After the last band of a region that reaches the last row: reads on to the end marker. Damage that libjpeg could decode, such as a run
+ * of zeros, has left too few bytes or too many, and only now does it warn of those. */
+apl_status jpeg_decoder_finish(struct jpeg_decoder *d, apl_error *err);
 
 /* Done with the image, at any point; also after an error, and without an image. */
 void jpeg_decoder_end(struct jpeg_decoder *d);

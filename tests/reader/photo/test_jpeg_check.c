@@ -1,6 +1,7 @@
 /* Whether a JPEG file can be decoded, for those who are about to keep it. */
 #include "jpeg_check.h"
 
+#include "jpeg_whole.h"
 #include "jpegs.h"
 #include "stream.h"
 
@@ -20,6 +21,11 @@ Test(jpeg_check, whole_files_are_good)
     free(file.data);
 }
 
+static void pass_band(void *user, const struct jpeg_planes *planes, const struct jpeg_band *band)
+{
+    (void)user, (void)planes, (void)band;
+}
+
 /* Each length is a file of its own, so that reading beyond it is seen. */
 Test(jpeg_check, cut_files_are_bad)
 {
@@ -37,19 +43,69 @@ Test(jpeg_check, cut_files_are_bad)
     free(file.data);
 }
 
+/* Twenty kinds of images, of thousands of bytes. */
+static struct jpeg_bytes draw_kind(unsigned i)
+{
+    static const struct jpeg_case kinds[] = {
+        {.colour = JCS_YCbCr, .across = 2, .down = 2},
+        {.colour = JCS_YCbCr, .across = 1, .down = 1},
+        {.colour = JCS_YCbCr, .across = 2, .down = 1},
+        {.colour = JCS_GRAYSCALE},
+        {.colour = JCS_RGB},
+        {.colour = JCS_CMYK},
+        {.colour = JCS_YCbCr, .across = 2, .down = 2, .progressive = true},
+        {.colour = JCS_GRAYSCALE, .progressive = true},
+        {.colour = JCS_YCbCr, .across = 2, .down = 2, .restart = 7},
+        {.colour = JCS_YCbCr, .across = 4, .down = 1},
+    };
+    struct jpeg_case k = kinds[i % 10];
+    k.width = 300 + 7 * i;
+    k.height = 260 - 3 * i;
+    k.quality = i < 10 ? 90 : 97;
+    return jpeg_draw(&k);
+}
+
+static void check_refused(const uint8_t *file, size_t size, const char *what, unsigned kind)
+{
+    uint32_t shape[3];
+    apl_error err;
+    cr_assert_eq(apl_check_jpeg(file, size, 1, shape, &err), APL_E_CORRUPT, "kind %u, %s", kind, what);
+    cr_assert(strncmp(err.message, "JPEG: ", 6) == 0, "%s", err.message);
+}
+
+/* Zeros are good codes, so that all rows can be had: bytes are missing, or left over, in front of the end marker. */
+Test(jpeg_check, damage_in_the_data_is_named)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        struct jpeg_bytes file = draw_kind(i);
+        uint8_t *copy = malloc(file.size);
+        size_t half = file.size / 2, tenth = file.size / 10;
+        uint32_t shape[3];
+        cr_assert_eq(apl_check_jpeg(file.data, file.size, 1, shape, NULL), APL_OK, "kind %u", i);
+        cr_assert_gt(half, 2200);
+        memcpy(copy, file.data, file.size);
+        memset(copy + half, 0, 2000);
+        check_refused(copy, file.size, "2000 bytes are zeros", i);
+        memset(copy + half, 0, file.size - half - 2);
+        check_refused(copy, file.size, "the second half is zeros, up to the end marker", i);
+        memset(copy + half, 0, file.size - half);
+        check_refused(copy, file.size, "the second half is zeros", i);
+        for (unsigned k = 1; k < 10; k++)
+            check_refused(file.data, k * tenth + 8, "cut", i);
+        check_refused(file.data, file.size - 2, "no end marker", i);
+        check_refused(file.data, file.size - 1, "half an end marker", i);
+        free(copy);
+        free(file.data);
+    }
+}
+
 /* Decodes all of an image by libjpeg, if that takes the header. */
 static apl_status decode_whole(struct jpeg_decoder *d, const uint8_t *file, size_t size)
 {
     struct jpeg_info info;
-    struct jpeg_planes planes;
-    struct jpeg_band band = {.plane = {{.count = 1}}};
     if (jpeg_decoder_open(d, file, size, &info, NULL) != APL_OK)
         return APL_OK;
-    apl_status status =
-        jpeg_decoder_start(d, (struct jpeg_region){.width = info.width, .height = info.height}, 1,
-                           JPEG_CHROMA_PLANES, &planes, NULL);
-    while (status == APL_OK && band.plane[0].count > 0)
-        status = jpeg_decoder_next(d, &band, NULL);
+    apl_status status = jpeg_decode_whole(d, &info, 1, JPEG_CHROMA_PLANES, pass_band, NULL, NULL);
     jpeg_decoder_end(d);
     return status;
 }
@@ -113,4 +169,27 @@ Test(jpeg_check, no_file_is_refused)
     uint32_t shape[3];
     cr_assert_eq(apl_check_jpeg(NULL, 9, 1, shape, NULL), APL_E_INVALID);
     cr_assert_eq(apl_check_jpeg("", 0, 1, NULL, NULL), APL_E_INVALID);
+}
+
+/* Warnings are counted and passed, from the image's header to its end marker; a file that ends early is bad all the same. */
+Test(jpeg_check, warnings_are_counted_where_they_are_allowed)
+{
+    struct jpeg_bytes file = draw_kind(0);
+    struct jpeg_decoder *decoder = jpeg_decoder_new();
+    struct warnings heard = {.allowed = true};
+    struct jpeg_info info;
+    apl_error err;
+    jpeg_decoder_listen(decoder, &heard);
+    cr_assert_eq(jpeg_check(decoder, file.data, file.size, true, &info, &err), APL_OK);
+    cr_assert_eq(heard.count, 0);
+    cr_assert_neq(jpeg_check(decoder, file.data, file.size - 2, true, &info, &err), APL_OK);
+    cr_assert_str_eq(err.message, "JPEG: Premature end of JPEG file");
+    memset(file.data + file.size / 2, 0, 2000);
+    cr_assert_eq(jpeg_check(decoder, file.data, file.size, true, &info, &err), APL_OK, "%s", err.message);
+    cr_assert_geq(heard.count, 1);
+    cr_assert(strncmp(heard.first, "Corrupt JPEG data: ", 19) == 0, "%s", heard.first);
+    jpeg_decoder_listen(decoder, NULL);
+    cr_assert_eq(jpeg_check(decoder, file.data, file.size, true, &info, &err), APL_E_CORRUPT);
+    jpeg_decoder_free(decoder);
+    free(file.data);
 }
