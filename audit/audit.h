@@ -88,7 +88,7 @@ extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit
     audit_near_orders, audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_places,
     audit_seeds, audit_inversions, audit_fixed_points, audit_cycles, audit_classes;
 
-#define AUDIT_MOST 20
+#define AUDIT_MOST 36
 
 /* Where blocks came, as multiples of what is expected: 1 everywhere but for chance. */
 struct audit_map {

@@ -16,6 +16,7 @@ struct crop_reader {
     size_t room;
     uint32_t *order;
     struct crop_epoch *into;
+    uint64_t seed; /* that crops are drawn with */
     apl_status status;
     apl_error error;
 };
@@ -45,8 +46,7 @@ static void take_batch(void *user, const apl_batch *batch)
     size_t rows = apl_batch_rows(batch);
     if (r->status != APL_OK || !make_room(r, rows))
         return;
-    r->status =
-        apl_batch_placements(r->job->store, &r->transform, r->orders.seed, batch, r->placements, &r->error);
+    r->status = apl_batch_placements(r->job->store, &r->transform, r->seed, batch, r->placements, &r->error);
     for (size_t i = 0; r->status == APL_OK && i < rows && r->into->count < r->orders.length; i++) {
         uint32_t at = r->into->count++;
         r->into->record[at] = reader_orders_find(&r->orders, apl_batch_ids(batch)[i]);
@@ -55,10 +55,12 @@ static void take_batch(void *user, const apl_batch *batch)
     }
 }
 
-static bool take_crops(void *user, uint64_t epoch, struct crop_epoch *crops)
+/* The order is always that of the job's seed. */
+static bool take_crops(void *user, uint64_t seed, uint64_t epoch, struct crop_epoch *crops)
 {
     struct crop_reader *r = user;
     r->into = crops;
+    r->seed = seed;
     bool ok = reader_orders_take(&r->orders, r->job->sample.seed, epoch, r->order);
     if (!ok) {
         r->status = r->orders.error.status;
@@ -106,7 +108,8 @@ static apl_status add_all(struct crop_reader *r, struct audit_report *report, ap
     r->order = malloc(((size_t)r->orders.length + 1) * sizeof *r->order);
     if (!r->order)
         return inputs_no_memory(err);
-    if (crops_audit(&r->job->sample, r->orders.length, &law, &(struct crop_source){take_crops, r}, report))
+    if (crops_audit(&r->job->sample, r->orders.length, &law,
+                    &(struct crop_source){take_crops, r, r->orders.ids}, report))
         return APL_OK;
     *err = r->error;
     return r->status != APL_OK ? r->status : inputs_no_memory(err);
