@@ -169,8 +169,9 @@ typedef struct apl_reader_options {
     size_t state_size;
 
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
-     * records as 4 GiB hold. Values of kept fields count 28 bytes each here, whatever their size: they are read from
-     * the file when their batch is made, so by default the whole split is shuffled, however large it is. With
+     * records as 4 GiB hold. All fields count, so that the order is the same whichever are read; memory is used only
+     * for those that are. Values of kept fields count 28 bytes each here, whatever their size: they are read from the
+     * file when their batch is made, so by default the whole split is shuffled, however large it is. With
      * `reuse`, a window that does not cover the split takes up to `reuse` times its memory; the default allows for
      * that. */
     uint64_t window;

@@ -75,7 +75,8 @@ class Loader(Course):
         fill: with order="free", the first epoch begins only when the whole split is loaded, so that its
             order is uniform too.
         window: how many records are mixed; 0: the whole split if it is at most 4 GiB decoded, otherwise as
-            many records as fit in 4 GiB. Kept files do not count: they are read when their batch is made.
+            many records as fit in 4 GiB. All fields count, also those that are not read. Kept files do not:
+            they are read when their batch is made.
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
         sampling: an `apldata.Sampling`: each epoch is a new sample of the records, by weights of classes or
             records.

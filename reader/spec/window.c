@@ -59,15 +59,17 @@ static uint64_t buffer_bytes(const struct spec *spec)
            spec->options.batch_size * varying_row_bytes(spec, row);
 }
 
-/* Bytes that a record takes up decoded; of fields of varying shape, on average. Where no field is wanted, of
- * all: then the window, and with it the order, is the one of a reader of all. */
+/* Bytes that a record takes up decoded, with all its fields, also those that are not read: the window, and with it the order, is the same
+ * whatever is read. Of fields of varying shape, on average; of windows, which are made of these alone, a window's share. */
 static uint64_t record_bytes(const struct spec *spec)
 {
     uint64_t bytes = 0;
     for (unsigned f = 0; f < spec->schema->count; f++) {
         const apl_field *field = &spec->schema->fields[f];
-        if (spec->options.wanted[f] || spec->options.ids_only)
-            bytes += field->value_bytes ? field->value_bytes : standing_bytes(spec, f);
+        if (!field->value_bytes)
+            bytes += standing_bytes(spec, f);
+        else if (!spec->options.windows.length)
+            bytes += field->value_bytes;
     }
     return bytes ? bytes : 1;
 }

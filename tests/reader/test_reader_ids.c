@@ -1,4 +1,5 @@
 /* A reader that hands out ids alone: the very order of a reader of all fields, and nothing is read for it. */
+#include "reader.h"
 #include "reader_fixture.h"
 
 #define TRAIN  150
@@ -146,6 +147,40 @@ Test(reader_ids, states_are_good_for_both)
             }
         }
     }
+}
+
+/* Values of 64 MiB, of which the default window holds 64 records. The store only says so; readers that do not read them believe it. */
+static void claim_large_values(unsigned field)
+{
+    apl_field *f = (apl_field *)&fx.store->manifest.schema.fields[field];
+    const uint64_t bytes = (uint64_t)64 << 20;
+    f->raw_bytes = bytes * fx.store->manifest.info.records;
+    f->value_bytes = f->value_bytes ? (size_t)bytes : 0;
+}
+
+static apl_reader *reader_of_labels(void)
+{
+    static const char *const label[] = {"label"};
+    apl_reader_options o = fixture_options();
+    o.fields = label;
+    o.field_count = 1;
+    return fixture_reader(&o);
+}
+
+Test(reader_ids, the_default_window_counts_fields_that_are_not_read)
+{
+    apl_reader_options o = only_ids(fixture_options());
+    claim_large_values(FIELD_TRACK);
+    apl_reader *labels = reader_of_labels(), *ids = fixture_reader(&o);
+    cr_assert_eq(labels->spec.options.plan.window, 63);
+    check_same_epoch(labels, ids);
+    apl_reader_close(labels);
+    apl_reader_close(ids);
+
+    claim_large_values(FIELD_IMAGE);
+    labels = reader_of_labels();
+    cr_assert_eq(labels->spec.options.plan.window, 31);
+    apl_reader_close(labels);
 }
 
 Test(reader_ids, free_order_brings_each_record_once)
