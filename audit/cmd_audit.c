@@ -25,6 +25,8 @@ static bool take_timed(struct audit_job *job, unsigned choice, uint32_t *order, 
     struct reader_orders o = job->orders;
     o.readers = NULL;
     o.load = true;
+    o.raw = false;
+    o.taken = job->choice.options.transform_count ? NULL : o.taken;
     o.digest = 0;
     o.delay_us = choice % 2 ? 1000 : 0;
     o.options.threads = threads[choice];
@@ -95,7 +97,7 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     }
     apl_status status = reader_orders_covers(&job->orders, &covers, err);
     result->uniform = is_uniform(job, covers);
-    if (status != APL_OK)
+    if (status != APL_OK || (status = audit_values_open(job, err)) != APL_OK)
         return status;
     bool ran;
     if (job->law.groups) {
@@ -108,7 +110,7 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     if (ran && (status = audit_add_crops(job, &result->order, err)) != APL_OK)
         return status;
     if (ran && (job->choice.options.order != APL_STRICT || add_timing(job, &result->order)))
-        return APL_OK;
+        return audit_add_values(job, &result->order, err);
     *err = job->orders.error;
     return err->message[0] ? err->status : inputs_error(err, APL_E_NOMEM, "out of memory");
 }
@@ -231,6 +233,7 @@ static int run_audit(struct audit_job *job)
     else
         code = job->controls ? audit_the_controls(job) : audit(job);
     audit_law_close(job);
+    own_values_close(&job->values);
     reader_orders_close(&job->orders, &job->sample);
     sampling_args_free(&job->choice);
     source_args_close(&job->sources);
@@ -268,7 +271,7 @@ static const struct option_row rows[] = {
      offsetof(struct audit_job, html), NULL},
     {0, "controls", NULL, "audit orders that are known to be wrong: each must be rejected", OPTION_FLAG,
      offsetof(struct audit_job, controls), NULL},
-    {0, "load", NULL, "decode the values too; by default only ids, which come in the same order", OPTION_FLAG,
+    {0, "load", NULL, "decode the values too, and compare each with its record's", OPTION_FLAG,
      offsetof(struct audit_job, load), NULL},
     CACHE_ROWS,
     {'v', "verbose", NULL, "for each test its hypothesis, its statistic, and the effect it would find",

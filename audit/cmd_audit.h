@@ -4,6 +4,7 @@
 
 #include "audit.h"
 #include "json.h"
+#include "own_values.h"
 #include "reader_args.h"
 #include "reader_orders.h"
 #include "sampling_audit.h"
@@ -27,7 +28,8 @@ struct audit_job {
     const char *fields[APL_MAX_FIELDS]; /* of a mix: those that all stores have */
     struct reader_orders orders;
     struct audit_sample sample;
-    struct sampling_law law; /* groups 0: each record once an epoch */
+    struct own_values values; /* with --load */
+    struct sampling_law law;  /* groups 0: each record once an epoch */
 };
 
 struct audit_result {
@@ -74,6 +76,10 @@ void audit_law_close(struct audit_job *job);
 
 /* The same in words. */
 void audit_law_text(const struct audit_job *job, char *text, size_t size);
+
+/* With --load: has the readers' values compared with those of their records, and reports what was found. */
+apl_status audit_values_open(struct audit_job *job, apl_error *err);
+apl_status audit_add_values(struct audit_job *job, struct audit_report *report, apl_error *err);
 
 /* Tests where crops and flips fall, if any are asked for. */
 apl_status audit_add_crops(struct audit_job *job, struct audit_report *report, apl_error *err);

@@ -1,6 +1,5 @@
 /* Equal inputs: see inputs.h. */
 #include "inputs.h"
-#include "digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,17 +43,24 @@ static size_t add_value(struct digest_part *parts, size_t count, const apl_colum
     return count;
 }
 
-static void hash_batch(const apl_batch *batch, unsigned fields, struct entry *out)
+struct digest inputs_row(const apl_batch *batch, const unsigned *columns, unsigned count, size_t row)
 {
     static const char key[] = "apldata audit";
     struct digest_part parts[1 + 2 * APL_MAX_FIELDS] = {{key, sizeof key}};
-    size_t rows = apl_batch_rows(batch);
-    for (size_t row = 0; row < rows; row++) {
-        size_t count = 1;
-        for (unsigned i = 0; i < fields; i++)
-            if (apl_batch_column(batch, i))
-                count = add_value(parts, count, apl_batch_column(batch, i), row, rows);
-        struct digest hash = digest_parts(parts, count);
+    size_t used = 1;
+    for (unsigned i = 0; i < count; i++)
+        used = add_value(parts, used, apl_batch_column(batch, columns[i]), row, apl_batch_rows(batch));
+    return digest_parts(parts, used);
+}
+
+static void hash_batch(const apl_batch *batch, unsigned fields, struct entry *out)
+{
+    unsigned columns[APL_MAX_FIELDS], count = 0;
+    for (unsigned i = 0; i < fields; i++)
+        if (apl_batch_column(batch, i))
+            columns[count++] = i;
+    for (size_t row = 0; row < apl_batch_rows(batch); row++) {
+        struct digest hash = inputs_row(batch, columns, count, row);
         out[row] = (struct entry){hash.high, hash.low, (uint32_t)apl_batch_ids(batch)[row]};
     }
 }
@@ -86,8 +92,7 @@ static unsigned list_inputs(const apl_store *store, const char **names)
     return n;
 }
 
-/* The number of records of a chunk: whole blocks, so that few are decoded twice. */
-static uint64_t chunk_records(const apl_store *store, const char *const *fields, unsigned count)
+uint64_t inputs_chunk(const apl_store *store, const char *const *fields, unsigned count)
 {
     const apl_info *info = apl_store_info(store);
     uint64_t bytes = 0, block = info->block_records;
@@ -102,7 +107,7 @@ static uint64_t chunk_records(const apl_store *store, const char *const *fields,
 apl_status inputs_each(apl_store *store, const char *const *fields, unsigned count,
                        void (*take)(void *user, const apl_batch *batch), void *user, apl_error *err)
 {
-    uint64_t records = apl_store_info(store)->records, chunk = chunk_records(store, fields, count);
+    uint64_t records = apl_store_info(store)->records, chunk = inputs_chunk(store, fields, count);
     apl_get_options options = APL_GET_OPTIONS_INIT;
     options.fields = fields;
     options.field_count = count;

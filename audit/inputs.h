@@ -3,6 +3,7 @@
 #define INPUTS_H
 
 #include "apl.h"
+#include "digest.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +32,12 @@ uint32_t inputs_rank(uint64_t *values, uint32_t n, uint32_t *cls);
 /* cls[i] of the record ids[i]: its value of a target field, by rank among those that occur (0 ... *classes-1). */
 apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
                           uint32_t *classes, apl_error *err);
+
+/* How many records to get at a time, of these fields: whole blocks, so that few are decoded twice. */
+uint64_t inputs_chunk(const apl_store *store, const char *const *fields, unsigned count);
+
+/* A hash of a row of a batch: the values of columns[0 ... count-1], with their shapes where these vary. */
+struct digest inputs_row(const apl_batch *batch, const unsigned *columns, unsigned count, size_t row);
 
 /* A digest of a batch's values, and of the one of the batches before. */
 uint64_t inputs_digest(const apl_batch *batch, unsigned fields, uint64_t before);

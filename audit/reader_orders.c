@@ -81,8 +81,8 @@ static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t 
     options.first_epoch = epoch;
     options.fields = o->load ? options.fields : none;
     options.field_count = o->load ? options.field_count : 0;
-    options.transforms = o->load ? options.transforms : NULL;
-    options.transform_count = o->load ? options.transform_count : 0;
+    options.transforms = o->load && !o->raw ? options.transforms : NULL;
+    options.transform_count = o->load && !o->raw ? options.transform_count : 0;
     options.on_batch = o->delay_us ? dawdle_over : NULL;
     options.on_batch_user = o;
     for (options.ranks.rank = 0; options.ranks.rank < options.ranks.world && status == APL_OK;

@@ -11,6 +11,7 @@ struct reader_orders {
     apl_store *store;
     apl_reader_options options; /* rank is set for each; world 0: one */
     bool load; /* take the values too, as training would; else ids alone, which come in the same order */
+    bool raw;  /* of these the values as they are stored, without the transforms */
     unsigned delay_us;    /* longest random delay of the caller and the reader's threads at some batches */
     uint64_t digest;      /* of all values taken so far, where they are; 0: of none */
     uint64_t *ids;        /* that are read, ascending: record i of the sample is ids[i] */

@@ -104,6 +104,7 @@ static apl_status measure_window(const struct reader_orders *orders, struct meas
     apl_status status = APL_OK;
     o.readers = NULL;
     o.load = false;
+    o.taken = NULL;
     o.options.window = point->window;
     o.options.memory_budget = 0;
     for (uint64_t e = 0; status == APL_OK && e < epochs; e++) {
