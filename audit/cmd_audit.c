@@ -141,7 +141,7 @@ static int report_audit(struct audit_job *job, const struct audit_result *result
         return audit_print_json(job, result);
     if (!job->quiet)
         return audit_print(job, result);
-    return audit_rejections(result) ? EXIT_FAILURE : EXIT_SUCCESS;
+    return audit_failures(result) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Most messages of the library name the store already. */

@@ -44,6 +44,8 @@ struct audit_result {
 /* How many findings, of how many, count against the reader or a split. An order that is not meant to be uniform need only
  * be complete and independent of timing. */
 unsigned audit_rejections(const struct audit_result *result);
+/* The same and split files that are refused: has the audit failed? */
+unsigned audit_failures(const struct audit_result *result);
 unsigned audit_findings(const struct audit_result *result);
 
 /* The verdict, in a sentence or two. */

@@ -162,9 +162,9 @@ int audit_write_page(const struct audit_job *job, const struct audit_result *r)
     json_object_update_new(document,
                            json_pack("{s:s, s:s, s:o, s:o}", "heading",
                                      "Does training see the data's own distribution?", "kind",
-                                     audit_rejections(r) ? "wrong"
-                                     : differs           ? "differs"
-                                                         : "good",
+                                     audit_failures(r) ? "wrong"
+                                     : differs         ? "differs"
+                                                       : "good",
                                      "verdict", json_text(verdict), "introduction", introduction(job, r)));
     if (r->has_order) {
         json_object_set_new(document, "order", order_text(job));

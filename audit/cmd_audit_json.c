@@ -65,8 +65,8 @@ static json_t *windows_json(const struct windows *w)
 json_t *audit_json(const struct audit_job *job, const struct audit_result *r)
 {
     const struct audit_sample *s = &job->sample;
-    json_t *object = json_pack("{s:b, s:o, s:f, s:f}", "ok", audit_rejections(r) == 0, "db",
-                               json_db(job->path), "level", job->level, "seconds", r->seconds);
+    json_t *object = json_pack("{s:b, s:o, s:f, s:f}", "ok", audit_failures(r) == 0, "db", json_db(job->path),
+                               "level", job->level, "seconds", r->seconds);
     if (object && r->has_order)
         json_object_update_new(object, json_pack("{s:b, s:I, s:I, s:I, s:o}", "judged_as_uniform", r->uniform,
                                                  "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
@@ -89,5 +89,5 @@ json_t *audit_json(const struct audit_job *job, const struct audit_result *r)
 
 int audit_print_json(const struct audit_job *job, const struct audit_result *r)
 {
-    return print_json(audit_json(job, r), audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS);
+    return print_json(audit_json(job, r), audit_failures(r) ? EXIT_FAILURE : EXIT_SUCCESS);
 }

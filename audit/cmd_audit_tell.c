@@ -32,6 +32,11 @@ unsigned audit_rejections(const struct audit_result *r)
     return n;
 }
 
+unsigned audit_failures(const struct audit_result *r)
+{
+    return audit_rejections(r) + (r->has_splits ? r->splits.unusable : 0);
+}
+
 const char *audit_word(const struct finding *f, bool judged)
 {
     return !f->rejected ? "stands" : counts(f, judged) ? "REJECTED" : "differs";
@@ -67,14 +72,26 @@ static void tell_rejected(const struct audit_result *r, char *text, size_t size)
     }
 }
 
-void audit_verdict(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
+static void tell_refused(const struct audit_result *r, char *text, size_t size)
+{
+    size_t at = strlen(text);
+    if (r->has_splits && r->splits.unusable)
+        snprintf(text + at, size - at,
+                 "%s%u split %s refused, and %s not tested: make %s again, or remove %s.", at ? " " : "",
+                 r->splits.unusable, r->splits.unusable == 1 ? "file is" : "files are",
+                 r->splits.unusable == 1 ? "was" : "were", r->splits.unusable == 1 ? "it" : "them",
+                 r->splits.unusable == 1 ? "it" : "them");
+}
+
+static void tell_stands(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
 {
     unsigned long long epochs = job->sample.epochs;
     const char *splits = r->has_splits && r->splits.count ? " The splits are what they should be." : "";
-    if (audit_rejections(r) > 0)
-        tell_rejected(r, text, size);
-    else if (!r->has_order)
-        snprintf(text, size, "%s", r->splits.count ? splits + 1 : "There are no split files to test.");
+    if (!r->has_order)
+        snprintf(text, size, "%s",
+                 r->splits.count      ? splits + 1
+                 : r->splits.unusable ? ""
+                                      : "There are no split files to test.");
     else if (job->law.groups)
         snprintf(
             text, size,
@@ -94,6 +111,15 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
                  r->order.rejected ? "show how far it is from that"
                                    : "do not distinguish it from that, in this number of epochs",
                  splits);
+}
+
+void audit_verdict(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
+{
+    if (audit_rejections(r) > 0)
+        tell_rejected(r, text, size);
+    else
+        tell_stands(job, r, text, size);
+    tell_refused(r, text, size);
 }
 
 static const char *p_text(double p)
@@ -236,6 +262,20 @@ static void print_split(const struct audit_job *job, const struct audited_split 
         print_finding(job, &split->report.findings[i], true);
 }
 
+/* Why each file is refused. */
+static void print_refused(const struct splits_report *r)
+{
+    const apl_split_file *f;
+    char text[1000];
+    for (size_t i = 0; r->unusable && (f = apl_split_list_file(r->list, i)) != NULL; i++) {
+        if (f->status == APL_OK || f->list)
+            continue;
+        snprintf(text, sizeof text, "split %s is refused: %s", shown(f->name), f->message);
+        putchar('\n');
+        audit_print_wrapped(0, text);
+    }
+}
+
 static void print_shared(const struct splits_report *r)
 {
     printf("\nequal inputs in the source's own splits:\n");
@@ -286,7 +326,8 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
     for (unsigned i = 0; r->has_splits && i < r->splits.count; i++)
         print_split(job, &r->splits.splits[i]);
     if (r->has_splits) {
-        split_tell_others(r->splits.unusable, r->splits.of_other_lists);
+        print_refused(&r->splits);
+        split_tell_others(0, r->splits.of_other_lists);
         print_shared(&r->splits);
     }
     putchar('\n');
@@ -294,5 +335,5 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
     audit_print_wrapped(0, verdict);
     print_line(0, "The chance of any false alarm is at most %g, over all tests together (Holm's procedure).",
                job->level);
-    return audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
+    return audit_failures(r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

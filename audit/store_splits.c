@@ -239,7 +239,7 @@ apl_status splits_count(apl_store *store, unsigned *count, apl_error *err)
     *count = 0;
     apl_status status = apl_split_list_open(store, &list, err);
     for (size_t i = 0; status == APL_OK && (file = apl_split_list_file(list, i)) != NULL; i++)
-        *count += file->status == APL_OK;
+        *count += file->status == APL_OK || !file->list;
     if (status == APL_OK)
         apl_split_list_close(list);
     return status;

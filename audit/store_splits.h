@@ -56,7 +56,7 @@ uint64_t splits_common(const struct split_ids *a, const struct split_ids *b);
 uint64_t splits_shared(const uint32_t *group, uint32_t *seen, const struct split_ids *a,
                        const struct split_ids *b);
 
-/* How many split files the store has now that can be used. */
+/* How many split files the store has now, those that are refused among them, without those of other lists of a set. */
 apl_status splits_count(apl_store *store, unsigned *count, apl_error *err);
 
 #endif

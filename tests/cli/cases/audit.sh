@@ -28,3 +28,11 @@ apldata split -q db places=0.4@test --by key --overlap
 apldata split -q db both=0.4@test --by id --stratify label --overlap
 apldata split -q db groups=0.4@test --group label --overlap
 apldata audit db --splits | grep -A1 -E '^split (both|groups|places)'
+echo "# a split file that is refused fails the audit, also where it is the only one"
+rm db/*.split
+apldata split -q db val=0.2
+printf x >>db/val.split
+run apldata audit db --splits | timeless
+run apldata audit -q db --epochs 2
+run apldata audit -q db --epochs 2 --no-splits
+command -v jq >/dev/null && apldata audit db --splits --json | jq -c '[.ok, .unusable_split_files]'
