@@ -26,6 +26,8 @@ static void check_row(const apl_store *s, const apl_batch *b, size_t row, uint64
             continue;
         fx_draw(&fx_fields[f], f, member, record, &v);
         cr_assert(fx_row_is(c, row, &fx_fields[f], &v), "record %llu, field %u", (unsigned long long)id, f);
+        cr_assert_eq(c->dims, c->offsets ? 1 : fx_fields[f].ndim + 1);
+        cr_assert(c->offsets || c->dim[0] == (int64_t)apl_batch_rows(b));
     }
 }
 

@@ -1,5 +1,6 @@
 /* Walking LMDB files that are as LMDB writes them. */
 #include "lmdb_file.h"
+#include "lmdb_walk.h"
 
 #include <fcntl.h>
 
@@ -151,4 +152,23 @@ Test(lmdb_read, what_is_no_file)
     cr_assert_eq(lmdb_reader_open(fileno(empty), APL_IO_MAP, &lmdb, &err), APL_E_CORRUPT);
     cr_assert_str_eq(err.message, "it is empty");
     fclose(empty);
+}
+
+/* A whole file is not one that has been cut. */
+Test(lmdb_read, knows_a_file_that_has_been_cut)
+{
+    struct place p;
+    size_t size;
+    place_make(&p);
+    struct lmdb_writer *writer = new_lmdb(p.file);
+    for (uint32_t i = 0; i < 100; i++)
+        put_value(writer, nth_key(i), 500);
+    finish_lmdb(writer);
+    uint8_t *bytes = read_all(p.file, &size);
+    cr_assert_not(lmdb_is_cut(bytes, size, size));
+    cr_assert(lmdb_is_cut(bytes, size, size - 1));
+    cr_assert(lmdb_is_cut(bytes, size, 4096));
+    cr_assert_not(lmdb_is_cut(bytes, 100, 100), "too little to tell");
+    free(bytes);
+    place_remove(&p);
 }

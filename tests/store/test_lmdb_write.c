@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -190,5 +191,38 @@ Test(lmdb_write, file_size_limit)
     cr_assert_eq(fill_up(writer, &err), APL_E_IO, "%s", err.message);
     cr_assert_eq(err.sys_errno, EFBIG, "%s", err.message);
     lmdb_writer_close(writer);
+    place_remove(&p);
+}
+
+/* ------------------------------------------------------------------------------------------- without /proc */
+
+/* In the place of the C library's: whether /proc is there. */
+static bool has_no_proc;
+
+int faccessat(int directory, const char *path, int mode, int flags)
+{
+    if (has_no_proc && strncmp(path, "/proc/", 6) == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return (int)syscall(SYS_faccessat, directory, path, mode, flags);
+}
+
+/* The file is opened by its name then, and must still be the one that is open. */
+Test(lmdb_write, a_file_in_the_place_of_another_is_not_written)
+{
+    struct place p;
+    struct lmdb_writer *writer = NULL;
+    apl_error err;
+    place_make(&p);
+    has_no_proc = true;
+    finish_lmdb(new_lmdb(p.file));
+    cr_assert_eq(unlink(p.file), 0);
+    int fd = open(p.file, O_RDWR | O_CREAT | O_EXCL, 0600);
+    cr_assert_eq(unlink(p.file), 0);
+    close(open(p.file, O_RDWR | O_CREAT | O_EXCL, 0600));
+    cr_assert_eq(lmdb_writer_create(fd, p.file, &writer, &err), APL_E_IO);
+    cr_assert_eq(err.sys_errno, ESTALE, "%s", err.message);
+    close(fd);
     place_remove(&p);
 }

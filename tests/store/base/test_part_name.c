@@ -66,3 +66,12 @@ Test(part_name, looks_at_a_directory)
     snprintf(command, sizeof command, "rm -rf %s", path);
     cr_assert_eq(system(command), 0);
 }
+
+Test(part_name, five_digits_from_ten_thousand_parts_on)
+{
+    char name[PART_NAME_BYTES];
+    part_name_make(7, 9999, name);
+    cr_assert_str_eq(name, "part-0007-of-9999");
+    part_name_make(7, 10000, name);
+    cr_assert_str_eq(name, "part-00007-of-10000");
+}

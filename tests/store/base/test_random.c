@@ -56,9 +56,9 @@ Test(random, streams_of_a_key_are_one)
     for (unsigned i = 0; i < 10000; i++)
         cr_assert_eq(random_u32(&a), random_u32(&b));
     random_stream_init(&a, key);
-    for (unsigned i = 0; i < RANDOM_AHEAD; i++)
-        drawn[i] = random_u32(&a);
-    for (counter[0] = 0; counter[0] < RANDOM_AHEAD / 4; counter[0]++) {
+    for (; counter[0] < 3 * RANDOM_AHEAD / 4; counter[0]++) {
+        for (unsigned i = 0; counter[0] % (RANDOM_AHEAD / 4) == 0 && i < RANDOM_AHEAD; i++)
+            drawn[i] = random_u32(&a);
         philox(key.low, counter, block);
         for (unsigned k = 0; k < 4; k++) {
             unsigned found = 0;
@@ -77,9 +77,11 @@ Test(random, keys_differ_by_seed_epoch_and_purpose)
         for (uint64_t epoch = 0; epoch < 3; epoch++)
             for (int purpose = 1; purpose <= 8; purpose++)
                 keys[n++] = random_epoch_key(seed, epoch, (enum random_purpose)purpose);
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
+        cr_assert_neq(keys[i].low, keys[i].high);
         for (unsigned k = 0; k < i; k++)
             cr_assert(keys[i].low != keys[k].low && keys[i].high != keys[k].high);
+    }
 }
 
 /* 4,000 per cell; a bound that is no power of two is where a careless reduction would show. */

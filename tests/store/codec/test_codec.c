@@ -404,3 +404,39 @@ Test(codec, images_whose_dimensions_lie_apart_are_coded_alike)
         free(values);
     }
 }
+
+/* What the coding does not make smaller is kept as it is, also where it comes to the same size. */
+Test(codec, what_does_not_shrink_stays_raw)
+{
+    unsigned equal = 0;
+    struct entropy *e = entropy_new();
+    for (size_t n = 32; n < 160; n += 8)
+        for (size_t zeros = 0; zeros < n; zeros++) {
+            struct column_spec spec = column(n, 1, 0, 0, 0, 0);
+            uint8_t *raw = sample(&spec, SAMPLE_RANDOM), coded[1024];
+            size_t size = 0;
+            enum codec_id used;
+            memset(raw, 0, zeros);
+            cr_assert_eq(entropy_encode(e, 3, raw, n, coded, sizeof coded, &size, NULL), APL_OK);
+            bool same = size == n;
+            cr_assert_eq(codec_encode(coder, (struct codec_choice){CODEC_ZSTD, 3}, &spec, raw, coded, &size,
+                                      &used, NULL),
+                         APL_OK);
+            cr_assert(!same || used == CODEC_RAW);
+            equal += same;
+            free(raw);
+        }
+    entropy_free(e);
+    cr_assert_gt(equal, 0);
+}
+
+Test(codec, raw_bytes_are_as_many_as_they_are)
+{
+    struct column_spec spec = column(10, 1, 0, 0, 0, 0);
+    uint8_t bytes[11] = {0}, *back;
+    apl_error err = {0};
+    for (size_t size = 9; size <= 11; size++) {
+        cr_assert_eq(decode(CODEC_RAW, &spec, bytes, size, &back, &err), size == 10 ? APL_OK : APL_E_CORRUPT);
+        free(back);
+    }
+}

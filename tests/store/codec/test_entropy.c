@@ -91,6 +91,8 @@ Test(entropy, what_is_not_the_one_frame_is_refused)
     refused(e, coded, 2 * size, N, "two frames");
     static const uint8_t skippable[12] = {0x50, 0x2a, 0x4d, 0x18, 4};
     refused(e, skippable, sizeof skippable, 0, "a skippable frame");
+    memcpy(coded + size, skippable, sizeof skippable);
+    refused(e, coded, size + sizeof skippable, N, "a skippable frame behind the one");
     /* the same frame without its content size: a window of 1 KiB, one raw block of a byte */
     static const uint8_t sizeless[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 9, 0, 0, 'a'};
     refused(e, sizeless, sizeof sizeless, 1, "no content size");

@@ -412,3 +412,52 @@ Test(image_codec, bytes_that_change_while_they_are_decoded, .timeout = 240)
     decode_while_changing(&c, c.layout.table + 3);
     coded_free(&c);
 }
+
+/* -------------------------------------------------------------------------------------------- boundaries */
+
+Test(image_codec, nothing_follows_the_last_frame)
+{
+    struct coded c = coded_sample(images(40, 3, 5, 7), SAMPLE_NOISY, CPU_SCALAR);
+    c.bytes = realloc(c.bytes, c.size + 2);
+    memset(c.bytes + c.size, 0, 2);
+    cr_assert_eq(try_bytes(&c, c.bytes, c.size), APL_OK);
+    cr_assert_eq(try_bytes(&c, c.bytes, c.size + 1), APL_E_CORRUPT);
+    cr_assert_eq(try_bytes(&c, c.bytes, c.size + 2), APL_E_CORRUPT);
+    coded_free(&c);
+}
+
+/* Numbers of up to 256 records take a byte each. */
+Test(image_codec, numbers_of_records_take_one_byte_or_two)
+{
+    struct image_layout layout;
+    struct column_spec spec = images(256, 1, 4, 4);
+    cr_assert(image_layout_of(&spec, &layout));
+    cr_assert_eq(layout.order_bytes, 1);
+    spec = images(257, 1, 4, 4);
+    cr_assert(image_layout_of(&spec, &layout));
+    cr_assert_eq(layout.order_bytes, 2);
+}
+
+Test(image_codec, channels_are_limited)
+{
+    cr_assert(is_layout(1, IMAGE_MAX_CHANNELS, 1, 3, IMAGE_MAX_CHANNELS, 1, 1));
+    cr_assert_not(is_layout(1, IMAGE_MAX_CHANNELS + 1, 1, 3, IMAGE_MAX_CHANNELS + 1, 1, 1));
+}
+
+/* Of four channels the last is coded as it is: opaque images have nothing in it, whatever their green is. */
+Test(image_codec, alpha_is_not_less_green)
+{
+    struct coded c = {.spec = images(8, 4, 32, 32)};
+    c.raw = malloc(c.spec.raw_bytes);
+    for (size_t i = 0; i < 8; i++) {
+        uint8_t *image = c.raw + i * 4 * 1024;
+        sample_fill(image, 1024, SAMPLE_RANDOM, 32, (uint32_t)i);
+        memcpy(image + 1024, image, 1024);
+        memcpy(image + 2 * 1024, image, 1024);
+        memset(image + 3 * 1024, 255, 1024);
+    }
+    code(&c, CPU_SCALAR, 3);
+    cr_assert_lt(c.size, (size_t)8 * 1024 * 3 / 2, "%zu", c.size);
+    check_back(&c, CPU_SCALAR);
+    coded_free(&c);
+}

@@ -184,3 +184,56 @@ Test(varying_codec, front_of_a_column)
     cr_assert(front.records == spec.records && front.raw_bytes == spec.raw_bytes);
     buffer_free(&raw);
 }
+
+/* One image of that many channels, and what its head says: after its dimensions, the sizes of its planes' frames. */
+static unsigned count_frames(uint32_t channels)
+{
+    struct column_spec spec = {.records = 1, .element_bytes = 1, .ndim = 3, .shape = {-1, -1, -1}};
+    struct buffer raw = {0};
+    uint8_t *coded;
+    const uint32_t dims[3] = {channels, 9, 7};
+    unsigned frames = 0;
+    for (unsigned d = 0; d < 3; d++)
+        buffer_le(&raw, dims[d], 4);
+    for (uint32_t i = 0; i < channels * 9 * 7; i++)
+        buffer_le(&raw, i * i % 11, 1);
+    spec.raw_bytes = raw.size;
+    size_t size = encode(&spec, &raw, 3, &coded), all = 12;
+    for (; all < size && frames < channels; frames++)
+        all += 4 + (size_t)load_le(coded + 12 + 4 * (size_t)frames, 4);
+    cr_assert_eq(all, size);
+    buffer_free(&raw);
+    free(coded);
+    return frames;
+}
+
+Test(varying_codec, up_to_four_channels_are_planes)
+{
+    for (uint32_t channels = 1; channels <= 4; channels++)
+        cr_assert_eq(count_frames(channels), channels);
+    cr_assert_eq(count_frames(5), 1, "else all of it is one");
+}
+
+/* Frames that are not there, or too many bytes, where the sizes that are said add up. */
+Test(varying_codec, frames_that_do_not_fit)
+{
+    struct column_spec spec = {.element_bytes = 1, .ndim = 3, .shape = {-1, -1, -1}};
+    struct buffer raw = column_of(&spec);
+    uint8_t *coded;
+    size_t size = encode(&spec, &raw, 3, &coded), head = COUNT(shapes) * 12, planes = 0;
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        planes += shapes[i][0] * shapes[i][1] * shapes[i][2] > 0 && shapes[i][0] <= 4 ? shapes[i][0] : 1;
+    coded = realloc(coded, size + 1);
+    coded[size] = 0;
+    cr_assert_eq(decode_copy(&spec, coded, size), APL_OK);
+    cr_assert_eq(decode_copy(&spec, coded, size + 1), APL_E_CORRUPT);
+    cr_assert_eq(decode_copy(&spec, coded, head + 4 * planes - 1), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "impossible dimensions"), "%s", err.message);
+    size_t first = (size_t)load_le(coded + head, 4), frames = head + 4 * planes;
+    memmove(coded + frames, coded + frames + first, size - frames - first);
+    store_le(coded + head, 0, 4);
+    cr_assert_eq(decode_copy(&spec, coded, size - first), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "image 0: plane 0: a frame of 0 bytes"), "%s", err.message);
+    free(coded);
+    buffer_free(&raw);
+}
