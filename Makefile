@@ -551,7 +551,7 @@ clean:
 list help:
 	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
-include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/faults/failing.mk tests/tree/lint.mk tests/tree/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk bench/paper/paper.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/faults/failing.mk tests/tree/lint.mk tests/tree/coverage.mk tests/sim/sim.mk tests/mutants/mutants.mk tests/cluster/cluster.mk bench/paper/paper.mk
 
 # The compiler makes these; without a rule make would try each of its own on each of them.
 %.d: ;

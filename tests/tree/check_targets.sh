@@ -12,7 +12,7 @@ scratch
 # What the other suites of make check build or run.
 elsewhere='all check cluster dist faults install list python setup setup-test simulate soak test uninstall wheel'
 # What is built, or begun, below.
-here='bench bench-bins bench-peers check-frameworks check-long clean coverage deb demo examples format fuzz lint objs paper reliability site wheels'
+here='bench bench-bins bench-peers check-frameworks check-long clean coverage deb demo examples format fuzz lint mutants objs paper reliability site wheels'
 
 listed()
 {
@@ -56,7 +56,7 @@ done
 check "targets: the programs beside other loaders can be compiled" sh -c '
     for f in bench/paper/*.py bench/peers/*.py bench/peers/photographs/*.py bench/peers/*/loaders/*.py; do python3 -c "import ast, sys; ast.parse(open(sys.argv[1]).read())" "$f" || exit; done'
 # A shell that does nothing: `make -n` would run the lines that call make again, which begin with a plus sign.
-for target in demo paper clean reliability check-long check-frameworks bench-peers wheels deb site; do
+for target in demo paper clean reliability mutants check-long check-frameworks bench-peers wheels deb site; do
     check "targets: make $target has all its rules" $MAKE -s SHELL="$(command -v true)" $target
 done
 
