@@ -5,6 +5,7 @@
 #include "delivery.h"
 #include "mix.h"
 #include "reader.h"
+#include "window.h"
 
 #include <stdlib.h>
 
@@ -170,6 +171,15 @@ static void consume(apl_reader *r, struct cached_block *b)
         evict(r, b);
 }
 
+/* The manifest says how large values of varying shape are on average, and may lie. */
+static void refuse_growth(apl_reader *r)
+{
+    apl_error error;
+    apl_status status = window_check_standing(&r->spec, r->cache.varying_bytes, &error);
+    if (status != APL_OK)
+        failure(r, status, &error);
+}
+
 void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragged, apl_status status,
                   const apl_error *error)
 {
@@ -183,6 +193,7 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
     cached_loaded(b, ragged, status == APL_E_CORRUPT ? error : NULL);
     if (!c->decoded || status == APL_OK) /* else others may be decoding it */
         c->varying_bytes += cached_varying_bytes(b, r->spec.schema->count);
+    refuse_growth(r);
     c->in += b->stage == BLOCK_IN;
     if (b->stage == BLOCK_IN && retention_has(&c->retention, item.index) && item.parity == (c->epoch & 1)) {
         slab_add(&c->standing.slab, b->slots, count,

@@ -1,15 +1,17 @@
 /* Blocks: what coding and decoding share. */
 #include "block.h"
 #include "block_layout.h"
+#include "expansion.h"
 #include "kept.h"
 
 apl_status block_coder_init(struct block_coder *bc, apl_error *err)
 {
     *bc = (struct block_coder){.coder = coder_new(), .hash = hash_stream_new()};
-    if (bc->coder && bc->hash)
-        return APL_OK;
-    block_coder_free(bc);
-    return fail_nomem(err);
+    apl_status status =
+        bc->coder && bc->hash ? expansion_allowed(&bc->expansion, err) : fail_nomem(err);
+    if (status != APL_OK)
+        block_coder_free(bc);
+    return status;
 }
 
 void block_coder_free(struct block_coder *bc)

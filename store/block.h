@@ -36,6 +36,7 @@ struct block_coder {
     struct buffer index;     /* of a kept column: see kept.h */
     struct buffer value;     /* of a kept column, as it is stored */
     struct transcoder *jpeg; /* NULL, until it is needed */
+    uint32_t expansion;      /* how many times its size a block may decode to: see expansion.h */
     bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
     bool announces; /* what it takes has been asked for by store_ahead(), and so will be what comes next */
     bool takes_colours;     /* of indexed values that are decoded, for statistics */
@@ -89,7 +90,8 @@ struct block_view {
 /* Bytes that the header of a block takes, and so the least that a block does. */
 uint64_t block_head_bytes(unsigned fields, uint32_t records);
 
-/* Checks a coded block's header; believes nothing. The view is good until the coder parses another block, or the bytes go. The
+/* Checks a coded block's header; believes nothing. APL_E_UNSUPPORTED: it would take out of proportion more memory than
+ * it has bytes (expansion.h). The view is good until the coder parses another block, or the bytes go. The
  * coded bytes may change meanwhile, as those of a mapped file may: then a checksum of what was decoded from them fails. */
 apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,
                        struct block_view *view, apl_error *err);

@@ -1,6 +1,7 @@
 /* Blocks: checking and reading the header, which nothing is believed of. The layout is in block.h. */
 #include "block.h"
 #include "block_layout.h"
+#include "expansion.h"
 #include "kept.h"
 
 /* The most that coded bytes can decode to. Of zstd, each of a frame's blocks takes 4 bytes at least and gives 128 KiB at
@@ -99,14 +100,16 @@ apl_status block_parse_head(struct block_coder *bc, const uint8_t *bytes, size_t
                                 .hashes = head + BLOCK_HEAD + (size_t)BLOCK_ENTRY * schema->count};
     struct cursor c = cursor_over(head + BLOCK_HEAD, (size_t)BLOCK_ENTRY * schema->count);
     size_t left = size - view->header_bytes;
+    uint64_t raw = 0;
     for (unsigned f = 0; f < schema->count; f++) {
         size_t offset = size - left;
         TRY(parse_entry(&c, schema, f, view->records, &left, &view->columns[f], err));
         view->columns[f].offset = offset;
+        raw += view->columns[f].raw_bytes;
     }
     if (left != 0)
         return fail(err, APL_E_CORRUPT, "the block has %zu bytes too many", left);
-    return APL_OK;
+    return expansion_check_block(bc->expansion, size, raw, err);
 }
 
 apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,

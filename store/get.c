@@ -1,5 +1,6 @@
 /* Records by their ids: every block decoded once, on as many threads as wished. */
 #include "batch.h"
+#include "expansion.h"
 #include "parallel.h"
 #include "sized.h"
 #include "store.h"
@@ -37,6 +38,8 @@ struct get {
     struct get_worker *workers;
     uint64_t fields;     /* a bit for each that is wanted */
     bool whole;          /* of a store at a URL: blocks are read as a whole, as readers do */
+    uint32_t expansion;  /* how many times the files' size the batch may take: see expansion.h */
+    atomic_uint_fast64_t taken; /* bytes that it takes */
     atomic_size_t asked; /* of a store at a URL: blocks that have been asked for ahead */
 };
 
@@ -123,6 +126,17 @@ static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error
     return APL_OK;
 }
 
+/* Counts bytes that the batch is to take. */
+static apl_status take_memory(struct get *get, uint64_t bytes, apl_error *err)
+{
+    /* relaxed: a sum, which orders nothing */
+    uint64_t before = atomic_fetch_add_explicit(&get->taken, bytes, memory_order_relaxed);
+    apl_status status =
+        expansion_check_standing(get->expansion, get->store->manifest.info.file_bytes, before + bytes,
+                                 "fewer records at a time take less", err);
+    return status == APL_OK ? APL_OK : fail_in(err, status, "%s", get->store->name);
+}
+
 static apl_status batch_of_rows(struct get *get, const uint64_t *ids, size_t n, apl_error *err)
 {
     apl_batch *b = calloc(1, sizeof *b);
@@ -148,6 +162,7 @@ static apl_status batch_of_rows(struct get *get, const uint64_t *ids, size_t n, 
         if (n > SIZE_MAX / 2 / field->value_bytes)
             return fail_nomem(err);
         column->bytes = n * field->value_bytes;
+        TRY(take_memory(get, column->bytes, err));
         column->data = batch_memory(column->bytes);
         if (!column->data)
             return fail_nomem(err);
@@ -173,6 +188,7 @@ static apl_status keep_varying(struct get *get, unsigned f, const struct raw_col
     for (size_t i = from; i < to; i++) {
         size_t bytes;
         const uint8_t *value = raw_column_value(column, field, get->wants[i].record, &bytes);
+        TRY(take_memory(get, bytes, err));
         buffer_put(&piece->values, value, bytes);
         buffer_put(&piece->dims, column->dims.data + get->wants[i].record * width, width);
         uint64_t end = piece->values.size;
@@ -201,6 +217,7 @@ static apl_status keep_kept(struct get *get, struct block_coder *bc, const struc
             return fail_records(err, status, get->batch->ids[get->wants[i].row], 1);
         TRY(status);
         uint64_t end = piece->values.size;
+        TRY(take_memory(get, end - before, err));
         buffer_le(&piece->dims, end - before, 4);
         buffer_put(&piece->ends, &end, sizeof end);
     }
@@ -322,18 +339,24 @@ static apl_status assemble_varying(struct get *get, unsigned f, apl_error *err)
 
 /* ------------------------------------------------------------------------------------------- the calls */
 
-static void get_free(struct get *get, unsigned threads)
+static void free_workers(struct get *get, unsigned threads)
 {
     for (unsigned i = 0; get->workers && i < threads; i++) {
         block_coder_free(&get->workers[i].bc);
         raw_column_free(&get->workers[i].column);
     }
+    free(get->workers);
+    get->workers = NULL;
+}
+
+static void get_free(struct get *get, unsigned threads)
+{
+    free_workers(get, threads);
     for (size_t b = 0; get->pieces && b < get->blocks; b++)
         for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
             raw_column_free(&get->pieces[b].columns[f]);
         }
     free(get->pieces);
-    free(get->workers);
     free(get->wants);
     free(get->starts);
 }
@@ -350,6 +373,7 @@ apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
     struct get get = {.store = store, .schema = &store->manifest.schema};
     unsigned threads = threads_for(o.threads);
     apl_status status;
+    GUARD(expansion_allowed(&get.expansion, err));
     GUARD(choose_fields(&get, &o, err));
     GUARD(plan(&get, ids, n, err));
     GUARD(batch_of_rows(&get, ids, n, err));
@@ -357,6 +381,7 @@ apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
     get.pieces = get.any_varying ? calloc(get.blocks + 1, sizeof *get.pieces) : NULL;
     GUARD(get.workers && (get.pieces || !get.any_varying) ? APL_OK : fail_nomem(err));
     GUARD(parallel_for(threads, get.blocks, get_block, &get, err));
+    free_workers(&get, threads); /* which hold as much as a batch of large values does */
     for (unsigned f = 0; f < get.schema->count; f++)
         if (get.wanted[f] && field_varying(&get.schema->fields[f]) > 0)
             GUARD(assemble_varying(&get, f, err));

@@ -1,5 +1,6 @@
 /* Records on their way into the file: gathered into blocks, encoded on threads, and put by one more thread in a fixed
  * order. */
+#include "expansion.h"
 #include "writer.h"
 
 #include <stdlib.h>
@@ -13,6 +14,8 @@ static apl_status encode_slot(void *context, unsigned worker, unsigned slot, apl
     apl_writer *w = context;
     struct writer_slot *s = &w->slots[slot];
     TRY(block_encode(&w->coders[worker], &w->schema, &s->raw, &s->coded, err));
+    TRY(expansion_check_block(w->coders[worker].expansion, s->coded.size,
+                              raw_block_bytes(&s->raw, &w->schema), err)); /* or no reader would take it */
     s->header = hash_xxh3_128(s->coded.data, (size_t)load_le(s->coded.data + 4, 4));
     return APL_OK;
 }

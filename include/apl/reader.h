@@ -187,7 +187,8 @@ typedef struct apl_reader_options {
      * larger than what is left takes the reader beyond the budget until it is released. Values of varying shape
      * that are not kept stay in memory with their block until its last record has been delivered: under a window that
      * does not cover the split they take up to about five times what the budget counts for them, at 128 records to a
-     * block. */
+     * block. Without a budget, a window that takes more than 256 MiB, and more than 256 times the bytes of its files
+     * (APL_EXPANSION in the environment says otherwise), is refused with APL_E_UNSUPPORTED. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */

@@ -301,6 +301,8 @@ APL_API APL_MUST_USE apl_status apl_store_get(apl_store *store, uint64_t id, apl
 /*
  * Gets the records ids[0 ... n-1], in that order; ids may repeat. Each block is decoded once, however many of its
  * records are requested and in whatever order. Fields that are not requested are not decoded. `options` may be NULL.
+ * APL_E_UNSUPPORTED: the batch takes more than 256 MiB, and more than 256 times the bytes of the store (APL_EXPANSION in
+ * the environment says otherwise).
  */
 APL_API APL_MUST_USE apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
                                                     const apl_get_options *options, apl_batch **batch,

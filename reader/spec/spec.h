@@ -101,6 +101,7 @@ struct reader_options {
     bool covers; /* the window covers the split */
     bool fill;   /* free order draws nothing before all of the split stands */
     uint64_t first_epoch, budget, skip_corrupt;
+    uint32_t expansion;   /* times their files' size that decoded values may take; 0: a budget was given */
     uint32_t spare_slots; /* that the budget leaves over: for blocks that the next epoch needs first */
     unsigned threads, loaders, consumers, queue_depth, world, timeout_ms;
     unsigned *ranks, rank_count; /* that are served */

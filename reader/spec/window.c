@@ -4,6 +4,7 @@
 #include "buckets.h"
 #include "cached_block.h"
 #include "collation.h"
+#include "expansion.h"
 #include "late_fields.h"
 #include "mix.h"
 #include "packing.h"
@@ -159,6 +160,30 @@ static uint32_t spare_slots(const struct spec *spec, uint64_t needed)
     return (uint32_t)(fit < spec->subset.records ? fit : spec->subset.records);
 }
 
+apl_status window_check_standing(const struct spec *spec, uint64_t standing, apl_error *err)
+{
+    uint64_t stored = 0;
+    for (uint32_t i = 0; i < spec->sources.count; i++)
+        stored += spec->sources.source[i].store->manifest.info.file_bytes;
+    apl_status status = expansion_check_standing(spec->options.expansion, stored, standing,
+                                                 "so does a memory_budget; a smaller window takes less", err);
+    return status == APL_OK ? APL_OK : fail_in(err, status, "%s", spec->store->name);
+}
+
+/* Without a budget of the caller's it is the files that say how much memory is taken. */
+static apl_status bound_standing(struct spec *spec, const apl_reader_options *asked, apl_error *err)
+{
+    size_t slot[APL_MAX_FIELDS];
+    uint64_t window = spec->options.plan.window;
+    if (!asked->memory_budget)
+        TRY(expansion_allowed(&spec->options.expansion, err));
+    sizes_of_slot(spec, slot);
+    return window_check_standing(spec,
+                                 slab_bytes((uint32_t)window_slots(spec, window), spec->schema->count, slot) +
+                                     window_varying_bytes(spec, window),
+                                 err);
+}
+
 apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &spec->options;
@@ -182,6 +207,7 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
     /* The sizes of packed rows, and of windows, are known. */
     o->bounded = asked->memory_budget && o->ragged && !o->stages && !o->pack.row && !o->windows.length;
     o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(spec, window, buffers + spare);
+    TRY(bound_standing(spec, asked, err));
     if (o->budget >= needed) {
         o->spare_slots = spare_slots(spec, needed_bytes(spec, window, buffers + spare));
         return APL_OK;

@@ -11,6 +11,9 @@ apl_status window_check_lanes(const struct spec *spec, const apl_reader_options 
  * what would do. */
 apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
+/* APL_E_UNSUPPORTED if no budget was given, and decoded values are to take out of proportion more memory than their files (expansion.h). */
+apl_status window_check_standing(const struct spec *spec, uint64_t standing, apl_error *err);
+
 /* Slots that a window of that many records needs. */
 uint64_t window_slots(const struct spec *spec, uint64_t window);
 
