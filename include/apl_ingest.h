@@ -130,12 +130,18 @@ typedef struct apl_ingest_options {
      * height of its record's first image, and is turned and resized like it, by nearest neighbour. */
     const char *const *mask_columns;
     size_t mask_column_count;
+    /* 1: images that their library only warns of are kept, as it reads them, instead of being bad: damage within the data of a
+     * JPEG, odd tags of a TIFF. A kept JPEG that is one of them becomes a baseline one of what libjpeg reads. Files that end
+     * early, or that the library fails on, are bad all the same. `warned` is called for each of them, with its path and the
+     * first warning. */
+    int allow_warnings;
+    void (*warned)(void *user, const char *path, const char *why);
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
             NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0, 0,  \
-            NULL, 0, NULL, 0                                                                             \
+            NULL, 0, NULL, 0, 0, NULL                                                                    \
     }
 
 /* The result of an ingest. */
@@ -180,6 +186,8 @@ typedef struct apl_image {
     unsigned orientation;             /* by EXIF or TIFF, 1 ... 8 */
     int palette;                      /* 1: its pixels are numbers of colours, as which they are decoded */
     uint32_t remarks;                 /* bit n is set: apl_image_remark(n) is true of it */
+    unsigned warnings;                /* of the library that decoded it, if they are allowed; */
+    const char *warning;              /* the first one's text; NULL: there is none */
     const void *data;                 /* what was asked for; NULL: the header alone */
     size_t bytes;                     /* of that */
 } apl_image;
@@ -188,25 +196,25 @@ typedef struct apl_image {
  * Decodes a file of `size` bytes: u8 or u16 [channels, height, width]. bits: 16: an image of 8 bits is refused; 8: 16 bits
  * become 8; 0: only the header is read, and `bits` of the image is what the file has. Any thread may call it. Likely
  * errors: APL_E_CORRUPT; APL_E_UNSUPPORTED (a kind that this build does not read, a variant of one, or too large);
- * APL_E_SOURCE (no image, or not of 16 bits).
+ * APL_E_SOURCE (no image, or not of 16 bits). allow_warnings, here and below: 1: as in apl_ingest_options.
  */
 APL_API APL_MUST_USE apl_status apl_image_decode(const void *file, size_t size, unsigned bits,
-                                                 apl_image **image, apl_error *err);
+                                                 int allow_warnings, apl_image **image, apl_error *err);
 
 /*
  * Makes a JPEG file of quality 100, with full chroma, of a file that is none; a JPEG file stays as it is, and is
- * decoded to see that it can be, unless `unchecked`. channels, height and width are those of the JPEG file.
+ * decoded to see that it can be, unless `unchecked`; one that libjpeg warns of becomes another. channels, height and width are those of the JPEG file.
  */
 APL_API APL_MUST_USE apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked,
-                                                  apl_image **image, apl_error *err);
+                                                  int allow_warnings, apl_image **image, apl_error *err);
 
 /*
  * Decodes a mask, whose pixels are the numbers of classes: u8 or u16 [1, height, width], as the file has them, indices of
  * a palette or levels of grey. `header`: 1: only the header is read. Any thread may call it. Likely errors: those of
  * apl_image_decode(); APL_E_SOURCE (a JPEG, an image in colour or with alpha, or one that its EXIF says to turn).
  */
-APL_API APL_MUST_USE apl_status apl_mask_decode(const void *file, size_t size, int header, apl_image **image,
-                                                apl_error *err);
+APL_API APL_MUST_USE apl_status apl_mask_decode(const void *file, size_t size, int header,
+                                                int allow_warnings, apl_image **image, apl_error *err);
 
 /* `image` may be NULL. */
 APL_API void apl_image_free(apl_image *image);

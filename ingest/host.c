@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define REPORT_ROWS  341u       /* about 1 MB of CIFAR's rows from one report to the next */
+#define PATH_ROOM    1200u
 #define REPORT_BYTES (1u << 20) /* of the source, where records are larger */
 
 /* ------------------------------------------------------------------------------- talking to the caller */
@@ -127,6 +128,15 @@ static apl_status append_record(void *user, const apl_value *values, apl_error *
     return not_the_source(in, status);
 }
 
+/* The path of what lies in a source: with that, if there are several. The paths of files have it in them. */
+static const char *full_path(const struct ingest *in, const char *path, char *room, size_t size)
+{
+    if (in->files || in->sources.count <= 1)
+        return path;
+    snprintf(room, size, "%s: %s", in->host.source, path);
+    return room;
+}
+
 static apl_status leave_out(void *user, const char *path, const apl_error *why, apl_error *err)
 {
     struct ingest *in = user;
@@ -141,15 +151,25 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
     }
     apl_writer *writer;
     TRY(give_writer(in, &writer, err));
-    char of_several[1200];
-    snprintf(of_several, sizeof of_several, "%s: %s", in->host.source, path);
-    if (!in->files && in->sources.count > 1)
-        path = of_several;
+    char room[PATH_ROOM];
+    path = full_path(in, path, room, sizeof room);
     TRY(not_the_source(in, apl_writer_skipped(writer, path, why->message, err)));
     in->skipped++;
     if (in->options.skipped)
         in->options.skipped(in->options.user, path, why->message);
     return APL_OK;
+}
+
+static void tell_warned(void *user, const char *path, const struct warnings *w)
+{
+    const struct ingest *in = user;
+    char room[PATH_ROOM], why[sizeof w->first + 64], more[48] = "";
+    if (!in->options.warned)
+        return;
+    if (w->count > 1)
+        snprintf(more, sizeof more, " (and %s more)", number_of(w->count - 1, "warning", "warnings"));
+    snprintf(why, sizeof why, "%s%s", w->first, more);
+    in->options.warned(in->options.user, full_path(in, path, room, sizeof room), why);
 }
 
 static apl_status open_host_file(void *user, size_t file, struct format_stream **stream, apl_error *err)
@@ -238,12 +258,14 @@ void host_begin(struct ingest *in)
     in->host = (struct format_host){.user = in,
                                     .partial = in->options.partial != 0,
                                     .unchecked = in->options.unchecked != 0,
+                                    .allow_warnings = in->options.allow_warnings != 0,
                                     .threads = in->writing.threads,
                                     .writer = give_writer,
                                     .append = append_record,
                                     .not_the_source = not_the_source,
                                     .made_fields = made_fields,
                                     .bad = leave_out,
+                                    .warned = tell_warned,
                                     .notice = notice,
                                     .options = &in->options,
                                     .open_file = open_host_file,

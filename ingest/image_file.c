@@ -3,6 +3,12 @@
 #include "image_kind.h"
 #include "mask_maker.h"
 
+/* What is asked for. */
+struct request {
+    struct image_plan plan; /* of 0 bits: the header alone */
+    bool unchecked, allow_warnings;
+};
+
 /* What the caller sees of an image stands first, so that it can be freed by that. */
 struct owned_image {
     apl_image seen;
@@ -57,6 +63,7 @@ static apl_status take_image_header(struct image_maker *maker, struct owned_imag
                             .bits = info->bits,
                             .orientation = info->orientation,
                             .palette = info->palette};
+    own->made.warnings = info->warnings;
     return APL_OK;
 }
 
@@ -75,18 +82,18 @@ static void show_image(struct owned_image *own, const struct image_plan *plan)
         own->seen.remarks |= made->remarks[i] ? 1u << i : 0;
 }
 
-static apl_status fill_image(struct owned_image *own, const struct image_plan *plan, bool unchecked,
-                             apl_error *err)
+static apl_status fill_image(struct owned_image *own, const struct request *r, apl_error *err)
 {
+    const struct image_plan *plan = &r->plan;
     struct image_info info;
-    struct image_maker *maker = image_maker_new();
+    struct image_maker *maker = image_maker_new(r->allow_warnings);
     if (!maker)
         return fail_nomem(err);
     apl_status status = take_image_header(maker, own, false, &info, err);
     if (status == APL_OK && plan->bits > 0) {
         status = plan->keep ? APL_OK : check_samples(&info, err);
         if (status == APL_OK)
-            status = image_make(maker, plan, unchecked, &own->made, err);
+            status = image_make(maker, plan, r->unchecked, &own->made, err);
         if (status == APL_OK)
             show_image(own, plan);
     }
@@ -95,14 +102,14 @@ static apl_status fill_image(struct owned_image *own, const struct image_plan *p
 }
 
 /* Its numbers have as many bits as in the file. */
-static apl_status fill_mask(struct owned_image *own, bool header, apl_error *err)
+static apl_status fill_mask(struct owned_image *own, const struct request *r, apl_error *err)
 {
     struct image_info info;
-    struct image_maker *maker = image_maker_new();
+    struct image_maker *maker = image_maker_new(r->allow_warnings);
     if (!maker)
         return fail_nomem(err);
     apl_status status = take_image_header(maker, own, true, &info, err);
-    if (status == APL_OK && !header) {
+    if (status == APL_OK && r->plan.bits > 0) {
         const struct image_plan plan = {.mask = true, .bits = info.bits};
         status = check_samples(&info, err);
         if (status == APL_OK)
@@ -114,9 +121,14 @@ static apl_status fill_mask(struct owned_image *own, bool header, apl_error *err
     return status;
 }
 
-/* plan->bits is 0: the header alone. */
-static apl_status make_owned(const void *file, size_t size, const struct image_plan *plan, bool unchecked,
-                             apl_image **image, apl_error *err)
+static void show_warnings(struct owned_image *own)
+{
+    own->seen.warnings = own->made.warnings.count;
+    own->seen.warning = own->made.warnings.count > 0 ? own->made.warnings.first : NULL;
+}
+
+static apl_status make_owned(const void *file, size_t size, const struct request *r, apl_image **image,
+                             apl_error *err)
 {
     struct owned_image *own = calloc(1, sizeof *own);
     apl_status status = APL_OK;
@@ -125,36 +137,44 @@ static apl_status make_owned(const void *file, size_t size, const struct image_p
     if (!own || own->made.bytes.failed)
         status = fail_nomem(err);
     else
-        status = plan->mask ? fill_mask(own, plan->bits == 0, err) : fill_image(own, plan, unchecked, err);
+        status = r->plan.mask ? fill_mask(own, r, err) : fill_image(own, r, err);
+    if (status == APL_OK)
+        show_warnings(own);
     *image = status == APL_OK ? &own->seen : NULL;
     if (status != APL_OK && own)
         apl_image_free(&own->seen);
     return status;
 }
 
-apl_status apl_image_decode(const void *file, size_t size, unsigned bits, apl_image **image, apl_error *err)
+apl_status apl_image_decode(const void *file, size_t size, unsigned bits, int allow_warnings,
+                            apl_image **image, apl_error *err)
 {
-    const struct image_plan plan = {.bits = bits};
+    const struct request r = {.plan.bits = bits, .allow_warnings = allow_warnings != 0};
     apl_error own;
     err = err ? err : &own;
     TRY(check_arguments(file, image, bits, err));
-    return make_owned(file, size, &plan, false, image, err);
+    return make_owned(file, size, &r, image, err);
 }
 
-apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked, apl_image **image, apl_error *err)
+apl_status apl_image_to_jpeg(const void *file, size_t size, int unchecked, int allow_warnings,
+                             apl_image **image, apl_error *err)
 {
-    const struct image_plan plan = {.keep = true, .bits = 8};
+    const struct request r = {.plan = {.keep = true, .bits = 8},
+                              .unchecked = unchecked != 0,
+                              .allow_warnings = allow_warnings != 0};
     apl_error own;
     err = err ? err : &own;
     TRY(check_arguments(file, image, 8, err));
-    return make_owned(file, size, &plan, unchecked != 0, image, err);
+    return make_owned(file, size, &r, image, err);
 }
 
-apl_status apl_mask_decode(const void *file, size_t size, int header, apl_image **image, apl_error *err)
+apl_status apl_mask_decode(const void *file, size_t size, int header, int allow_warnings, apl_image **image,
+                           apl_error *err)
 {
-    const struct image_plan plan = {.mask = true, .bits = header ? 0 : 8};
+    const struct request r = {.plan = {.mask = true, .bits = header ? 0 : 8},
+                              .allow_warnings = allow_warnings != 0};
     apl_error own;
     err = err ? err : &own;
-    TRY(check_arguments(file, image, plan.bits, err));
-    return make_owned(file, size, &plan, false, image, err);
+    TRY(check_arguments(file, image, r.plan.bits, err));
+    return make_owned(file, size, &r, image, err);
 }

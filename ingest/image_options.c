@@ -82,5 +82,7 @@ const char *image_options_tool(const apl_ingest_options *o, const char *tool, ch
         say_option(out, size, "jpeg", o->jpeg_quality == APL_JPEG_BASELINE ? "baseline" : value);
     if (o->orient)
         say_option(out, size, "orient", "");
+    if (o->allow_warnings)
+        say_option(out, size, "allow-warnings", "");
     return out;
 }

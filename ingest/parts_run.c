@@ -48,6 +48,8 @@ static void add_options(struct sha256 *sha, const apl_ingest_options *o)
 {
     add_number(sha, "partial", o->partial != 0);
     add_number(sha, "unchecked", o->unchecked != 0);
+    if (o->allow_warnings)
+        add_number(sha, "warnings", 1);
     add_number(sha, "keep", o->keep_files != 0);
     add_number(sha, "outside", o->outside != 0);
     add_texts(sha, "classes", o->classes, o->class_count);

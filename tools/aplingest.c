@@ -40,17 +40,29 @@ static void on_notice(void *user, const char *message)
     note("%s", message);
 }
 
-static void on_skipped(void *user, const char *path, const char *why)
+static void list_file(struct job *job, struct listed_files *files, const char *what, const char *path,
+                      const char *why)
 {
-    struct job *job = user;
-    job->skipped_count++;
-    if (job->skipped)
-        json_array_append_new(job->skipped,
+    files->count++;
+    if (files->list)
+        json_array_append_new(files->list,
                               json_pack("{s:o, s:o}", "path", json_text(path), "why", json_text(why)));
     if (job->quiet || job->json)
         return;
     progress_clear(&job->progress);
-    fprintf(stderr, "%s: skipped: %s: %s\n", program_name, path, why);
+    fprintf(stderr, "%s: %s: %s: %s\n", program_name, what, path, why);
+}
+
+static void on_skipped(void *user, const char *path, const char *why)
+{
+    struct job *job = user;
+    list_file(job, &job->skipped, "skipped", path, why);
+}
+
+static void on_warned(void *user, const char *path, const char *why)
+{
+    struct job *job = user;
+    list_file(job, &job->warned, "kept with a warning", path, why);
 }
 
 /* Makes the splits of a finished store, which stays even if they fail. */
@@ -88,6 +100,7 @@ static int ingest(struct job *job)
     job->ingest.progress = on_progress;
     job->ingest.notice = on_notice;
     job->ingest.skipped = on_skipped;
+    job->ingest.warned = on_warned;
     interrupt_catch();
     sandbox_limit_memory(job->writer.threads);
     sandbox_enter(0);
@@ -131,13 +144,15 @@ static int run_job(struct job *job, int argc, char **argv)
 static int run(int argc, char **argv)
 {
     struct job job = {.ingest = APL_INGEST_OPTIONS_INIT, .writer = APL_WRITER_OPTIONS_INIT};
-    job.skipped = json_array();
+    job.skipped.list = json_array();
+    job.warned.list = json_array();
     opterr = 0;
     int status = run_job(&job, argc, argv);
     for (unsigned i = 0; i < job.split_count; i++)
         split_spec_free(&job.splits[i]);
     ingest_names_free(&job);
-    json_decref(job.skipped);
+    json_decref(job.skipped.list);
+    json_decref(job.warned.list);
     return options_status(status);
 }
 

@@ -12,6 +12,12 @@
 #define MAX_TYPES  64
 #define MAX_IMAGES 16 /* columns of images, and as many of masks */
 
+/* Files that the report lists: how many, and of each its path and why, which only JSON takes. */
+struct listed_files {
+    json_t *list;
+    uint64_t count;
+};
+
 struct job {
     apl_ingest_options ingest;
     apl_writer_options writer; /* pointed to by `ingest` */
@@ -19,8 +25,7 @@ struct job {
     char **class_names, **map;
     uint32_t document_end; /* pointed to by `ingest` */
     bool json, quiet, verbose, no_progress;
-    json_t *skipped; /* of files that were left out: path and reason */
-    uint64_t skipped_count;
+    struct listed_files skipped, warned; /* left out; kept, though a library warns of them */
     const char *column_types[MAX_TYPES], *image_columns[MAX_IMAGES], *mask_columns[MAX_IMAGES];
     struct split_spec splits[MAX_SPLITS];
     unsigned split_count;

@@ -40,12 +40,13 @@ static int report_json(const struct job *job, const apl_ingest_summary *sum, dou
 {
     json_t *digest = job->ingest.parts ? json_null() : json_digest(sum->source_digest);
     json_t *object = json_pack(
-        "{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "ok", 1, "source",
+        "{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O, s:O}", "ok", 1, "source",
         json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
         json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
         json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
         json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds", seconds,
-        "source_sha256", digest, "named_splits", splits_json(job), "skipped", job->skipped);
+        "source_sha256", digest, "named_splits", splits_json(job), "skipped", job->skipped.list,
+        "warned", job->warned.list);
     if (job->ingest.parts)
         json_object_set_new(object, "part", part_json(job));
     return print_json(object, EXIT_SUCCESS);
@@ -79,8 +80,10 @@ int report_success(const struct job *job, const apl_ingest_summary *sum, double 
                size_text(sum->raw_bytes), size_text(sum->file_bytes),
                ratio_text(sum->file_bytes, sum->raw_bytes), duration_text(seconds),
                rate_text(sum->raw_bytes, seconds));
-    if (job->skipped_count)
-        printf("bad files skipped: %s\n", count_text(job->skipped_count));
+    if (job->skipped.count)
+        printf("bad files skipped: %s\n", count_text(job->skipped.count));
+    if (job->warned.count)
+        printf("files kept with warnings: %s\n", count_text(job->warned.count));
     if (job->ingest.parts)
         part_tell(job);
     if (job->verbose && !job->ingest.parts)

@@ -9,7 +9,7 @@
 #include "apl_ingest.h"
 #include "bytes.h"
 #include "image_rules.h"
-#include "status.h"
+#include "warnings.h"
 
 #define FORMAT_UNKNOWN UINT64_MAX
 
@@ -48,6 +48,7 @@ struct format_host {
     bool partial;                      /* accept a source that lacks members or records */
     bool whole;                        /* a directory was given: what it lacks, the source lacks */
     bool unchecked;                    /* do not decode images to see whether they can be */
+    bool allow_warnings;               /* files that a library only warns of are kept */
     struct image_rules images;
     unsigned threads; /* for decoding; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
@@ -60,6 +61,8 @@ struct format_host {
     apl_status (*made_fields)(void *user, apl_status status, apl_error *err);
     /* A member, whose path is safe to print, is bad in itself: leaves it out, or fails with it. */
     apl_status (*bad)(void *user, const char *path, const apl_error *why, apl_error *err);
+    /* A file is kept that its library warns of; its path is safe to print. */
+    void (*warned)(void *user, const char *path, const struct warnings *warnings);
     /* One line worth knowing; `name` may be "". */
     void (*notice)(void *user, const char *name, const char *text);
     /* Of formats with read(): the files that are the format's, in the order given, those of a directory by name. */

@@ -10,6 +10,7 @@
 #include "hidden_path.h"
 #include "image_fields.h"
 #include "image_kind.h"
+#include "image_tally.h"
 #include "key_log.h"
 #include "member.h"
 #include "parallel.h"
@@ -46,7 +47,7 @@ struct folder_images {
     struct image_maker **makers; /* of each thread */
     struct survey survey;
     struct image_plan plan;
-    uint64_t remarks[REMARKS];
+    struct image_tally tally;
     struct folder_classes classes;    /* their names and numbers */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
     bool described;                   /* files that only describe data lie beside them */
@@ -260,7 +261,7 @@ static apl_status make_gathered(void *context, unsigned worker, size_t task, apl
 {
     struct folder_images *f = context;
     struct image *image = &f->images[task];
-    if (!f->makers[worker] && !(f->makers[worker] = image_maker_new()))
+    if (!f->makers[worker] && !(f->makers[worker] = image_maker_new(f->host->allow_warnings)))
         return fail_nomem(err);
     image->status = image_make(f->makers[worker], &f->plan, f->host->unchecked, &image->made, &image->error);
     if (image->status == APL_OK && !utf8_valid((const char *)image->path.data, image->path.size))
@@ -308,8 +309,7 @@ static apl_status append_image(struct folder_images *f, const struct image *imag
         TRY(f->host->writer(f->host->user, &f->writer, err));
     TRY(f->host->not_the_source(f->host->user, begin_split(f, &image->place, err)));
     f->records++;
-    for (unsigned i = 0; i < REMARKS; i++)
-        f->remarks[i] += image->made.remarks[i];
+    image_tally_take(&f->tally, f->host, image->shown, &image->made);
     return f->host->append(f->host->user, values, err);
 }
 
@@ -415,8 +415,7 @@ static apl_status finish_folder(void *state, char format[32], apl_error *err)
         return fail_nomem(err);
     if (f->records == 0)
         return fail(err, APL_E_SOURCE, "%s: all of its images are bad", f->host->source);
-    for (unsigned i = 0; i < REMARKS; i++)
-        tell_count(f, f->remarks[i], image_remark_text((enum image_remark)i));
+    image_tally_tell(&f->tally, f->host);
     snprintf(format, 32, "folder");
     return APL_OK;
 }
@@ -452,7 +451,7 @@ static apl_status open_folder_images(const struct format_host *host, void **stat
     f->makers = calloc(f->threads, sizeof *f->makers);
     f->tree = class_tree_new();
     f->paths = key_log_new(host);
-    if (!f->makers || !(f->makers[0] = image_maker_new()) || !f->tree || !f->paths) {
+    if (!f->makers || !(f->makers[0] = image_maker_new(host->allow_warnings)) || !f->tree || !f->paths) {
         close_folder(f);
         return fail_nomem(err);
     }

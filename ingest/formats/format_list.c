@@ -266,15 +266,9 @@ static apl_status read_list(void *state, apl_error *err)
 static apl_status finish_list(void *state, char format[32], apl_error *err)
 {
     struct list *l = state;
-    char text[160];
     if (l->records.appended == 0)
         return fail(err, APL_E_SOURCE, "%s: all of its rows are bad", l->host->source);
-    for (unsigned i = 0; i < REMARKS; i++) {
-        snprintf(text, sizeof text, "%s: %" PRIu64, image_remark_text((enum image_remark)i),
-                 l->records.remarks[i]);
-        if (l->records.remarks[i])
-            l->host->notice(l->host->user, "", text);
-    }
+    image_tally_tell(&l->records.tally, l->host);
     snprintf(format, 32, "list");
     return APL_OK;
 }

@@ -121,14 +121,20 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
                              apl_error *why)
 {
     field->values.size = 0;
+    field->made.warnings.count = 0;
     if (!f)
         return tf_is_fixed(&t->fields, field) ? has_changed_since(t, why) : APL_OK;
     TRY(check_feature(field, f, why));
     if (tf_is_fixed(&t->fields, field) && (f->kind == TF_BYTES ? f->bytes_size : f->count) != field->least)
         return has_changed_since(t, why);
+    if (tf_is_jpeg(&t->fields, field)) {
+        TRY(check_jpeg_feature(t, field, f, why));
+        buffer_put(&field->values, field->made.bytes.data, field->made.bytes.size);
+        return APL_OK;
+    }
     if (f->kind == TF_BYTES) {
         buffer_put(&field->values, f->bytes, f->bytes_size);
-        return tf_is_jpeg(&t->fields, field) ? check_jpeg_feature(t, field, f, why) : APL_OK;
+        return APL_OK;
     }
     size_t size = (size_t)f->count * (f->kind == TF_INTS ? 8 : 4);
     if (!buffer_reserve(&field->values, size + 1))
@@ -138,7 +144,7 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
     return APL_OK;
 }
 
-static apl_status append_values(struct tfrecord *t, apl_error *err)
+static apl_status append_values(struct tfrecord *t, size_t file, apl_error *err)
 {
     apl_value values[2 * TF_MAX_FEATURES] = {{0}};
     int64_t lengths[TF_MAX_FEATURES];
@@ -151,6 +157,8 @@ static apl_status append_values(struct tfrecord *t, apl_error *err)
             tf_is_fixed(&t->fields, f) && !tf_is_text(f) && !tf_is_image(&t->fields, f) ? NULL : &lengths[i];
         if (f->shape_column)
             values[f->shape_column].data = f->made.shape;
+        if (tf_is_jpeg(&t->fields, f))
+            tf_tally(t, file, f->name, &f->made);
     }
     t->written++;
     return t->host->append(t->host->user, values, err);
@@ -158,7 +166,6 @@ static apl_status append_values(struct tfrecord *t, apl_error *err)
 
 static apl_status write_record(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
 {
-    (void)file;
     for (unsigned i = 0; i < t->fields.count; i++) {
         apl_status status =
             take_value(t, t->fields.field[i], feature_of(&t->example, t->fields.field[i]), why);
@@ -168,7 +175,7 @@ static apl_status write_record(struct tfrecord *t, size_t file, bool *bad, apl_e
         if (*bad)
             return APL_OK;
     }
-    return append_values(t, err);
+    return append_values(t, file, err);
 }
 
 /* ------------------------------------------------------------------------------------------------------- files */
@@ -265,8 +272,9 @@ static apl_status read_tfrecord(void *state, apl_error *err)
 
 static apl_status finish_tfrecord(void *state, char format[32], apl_error *err)
 {
-    (void)state;
+    const struct tfrecord *t = state;
     (void)err;
+    image_tally_tell(&t->tally, t->host);
     snprintf(format, 32, "tfrecord");
     return APL_OK;
 }
@@ -290,7 +298,7 @@ static apl_status open_tfrecord(const struct format_host *host, void **state, ap
     if (!t)
         return fail_nomem(err);
     t->host = host;
-    t->maker = image_maker_new();
+    t->maker = image_maker_new(host->allow_warnings);
     if (!t->maker) {
         free(t);
         return fail_nomem(err);

@@ -300,19 +300,13 @@ static apl_status begin_shard(void *state, const char *below, const char *shown,
 static apl_status finish_webdataset(void *state, char format[32], apl_error *err)
 {
     struct webdataset *w = state;
-    char text[128];
     TRY(end_sample(w, err));
     TRY(wds_samples_flush(&w->samples, err));
     if (w->samples.records == 0)
         return fail(err, APL_E_SOURCE, "%s: all of its samples are bad", w->host->source);
     if (!w->host->part)
         TRY(wds_shards_begin_empty(&w->shards, &w->splits, w->host, w->samples.writer, err));
-    for (unsigned i = 0; i < REMARKS; i++) {
-        snprintf(text, sizeof text, "%s: %" PRIu64, image_remark_text((enum image_remark)i),
-                 w->samples.remarks[i]);
-        if (w->samples.remarks[i])
-            w->host->notice(w->host->user, "", text);
-    }
+    image_tally_tell(&w->samples.tally, w->host);
     snprintf(format, 32, "webdataset");
     return APL_OK;
 }

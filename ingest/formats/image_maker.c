@@ -17,12 +17,15 @@ struct image_maker {
     struct image_decoder *decoder;
     struct resizer resizer;
     struct scratch spare;
+    bool allow_warnings;
 };
 
 const char *image_remark_text(enum image_remark remark)
 {
     static const char *const texts[REMARKS] = {
         [REMARK_RECODED] = "images that are not JPEGs, re-encoded as JPEG at quality 100 (lossy)",
+        [REMARK_MENDED] =
+            "damaged JPEGs, stored as baseline ones of what libjpeg reads of them (not the same bytes)",
         [REMARK_BASELINE] =
             "progressive images stored as baseline JPEGs of the same coefficients (not the same bytes)",
         [REMARK_QUALITY] = "images re-encoded as JPEG at the quality asked for (lossy)",
@@ -41,17 +44,21 @@ const char *image_remark_text(enum image_remark remark)
     return texts[remark];
 }
 
-struct image_maker *image_maker_new(void)
+struct image_maker *image_maker_new(bool allow_warnings)
 {
     struct image_maker *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
+    m->allow_warnings = allow_warnings;
     m->jpeg = jpeg_decoder_new();
     m->decoder = image_decoder_new();
-    if (m->jpeg && m->decoder)
-        return m;
-    image_maker_free(m);
-    return NULL;
+    if (!m->jpeg || !m->decoder) {
+        image_maker_free(m);
+        return NULL;
+    }
+    if (allow_warnings)
+        image_decoder_allow_warnings(m->decoder);
+    return m;
 }
 
 void image_maker_free(struct image_maker *m)
@@ -120,26 +127,11 @@ static apl_status make_baseline(struct jpeg_decoder *d, bool unchecked, struct m
 {
     if (unchecked)
         TRY(jpeg_check(d, image->bytes.data, image->bytes.size, true, info, err));
-    TRY(jpeg_make_baseline(&image->bytes, err));
+    if (image->warnings.count > 0)
+        return APL_OK;
+    TRY(jpeg_make_baseline(&image->bytes, false, err));
     image->remarks[REMARK_BASELINE] = true;
     return jpeg_check(d, image->bytes.data, image->bytes.size, true, info, err);
-}
-
-/* Reads the header; decodes all of the image, if that is to be seen. */
-static apl_status check_jpeg(struct jpeg_decoder *d, const struct image_rules *rules, bool unchecked,
-                             struct made_image *image, apl_error *err)
-{
-    struct jpeg_info info;
-    TRY(jpeg_check(d, image->bytes.data, image->bytes.size, !unchecked, &info, err));
-    if (rules->baseline && info.progressive)
-        TRY(make_baseline(d, unchecked, image, &info, err));
-    image->shape[0] = info.components;
-    image->shape[1] = image->height = info.height;
-    image->shape[2] = image->width = info.width;
-    image->turned = 1;
-    TRY(jpeg_decoder_probe(d, image->bytes.data, image->bytes.size, &info, err));
-    tell_orientation(image, info.orientation);
-    return APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ decoding */
@@ -201,6 +193,7 @@ static apl_status take_samples(struct image_maker *m, const struct image_plan *p
     struct raster *s = &image->samples;
     image_begin_samples(image);
     TRY(image_decoder_read(m->decoder, image->bytes.data, image->bytes.size, info, s, err));
+    image->warnings = info->warnings;
     if (s->bits == 16 && plan->bits == 8)
         narrow(image);
     image->height = s->height;
@@ -264,6 +257,57 @@ static int quality_of(const struct image_rules *rules, bool was_jpeg, bool *rema
     return quality;
 }
 
+/* ------------------------------------------------------------------------------------------------ mending */
+
+/* A new JPEG file of the pixels that libjpeg makes of a damaged one. */
+static apl_status redraw_jpeg(struct image_maker *m, struct made_image *image, apl_error *err)
+{
+    struct image_info info;
+    const struct buffer *file = &image->bytes;
+    image_begin_samples(image);
+    TRY(image_decoder_read(m->decoder, file->data, file->size, &info, &image->samples, err));
+    const struct jpeg_beside beside = {
+        .orientation = info.orientation, .like = file->data, .like_size = file->size};
+    return jpeg_write(&image->samples, RECODED_QUALITY, &beside, &image->bytes, err);
+}
+
+/* Readers take no file that libjpeg warns of: it becomes one of the coefficients that libjpeg reads. Where those lie beyond what a file can
+ * hold, or libjpeg would smooth them, as it does where scans are missing, of the pixels. */
+static apl_status mend_jpeg(struct image_maker *m, struct made_image *image, struct jpeg_info *info,
+                            apl_error *err)
+{
+    apl_status status = APL_E_CORRUPT;
+    jpeg_decoder_listen(m->jpeg, NULL);
+    if (!info->progressive)
+        status = jpeg_make_baseline(&image->bytes, true, err);
+    if (status == APL_E_CORRUPT)
+        status = redraw_jpeg(m, image, err);
+    image->remarks[REMARK_MENDED] = true;
+    return status == APL_OK ? jpeg_check(m->jpeg, image->bytes.data, image->bytes.size, true, info, err)
+                            : status;
+}
+
+/* Reads the header; decodes all of the image, if that is to be seen. */
+static apl_status check_jpeg(struct image_maker *m, const struct image_rules *rules, bool unchecked,
+                             struct made_image *image, apl_error *err)
+{
+    struct jpeg_decoder *d = m->jpeg;
+    struct jpeg_info info;
+    TRY(jpeg_check(d, image->bytes.data, image->bytes.size, !unchecked, &info, err));
+    if (rules->baseline && info.progressive)
+        TRY(make_baseline(d, unchecked, image, &info, err));
+    if (image->warnings.count > 0)
+        TRY(mend_jpeg(m, image, &info, err));
+    jpeg_decoder_listen(d, NULL); /* what follows is of the file that is stored */
+    image->shape[0] = info.components;
+    image->shape[1] = image->height = info.height;
+    image->shape[2] = image->width = info.width;
+    image->turned = 1;
+    TRY(jpeg_decoder_probe(d, image->bytes.data, image->bytes.size, &info, err));
+    tell_orientation(image, info.orientation);
+    return APL_OK;
+}
+
 /* The image becomes a JPEG, or another one. */
 static apl_status recode(struct image_maker *m, const struct image_plan *plan, bool was_jpeg,
                          struct made_image *image, apl_error *err)
@@ -285,6 +329,7 @@ static apl_status keep_jpeg(struct image_maker *m, const struct image_plan *plan
 {
     struct jpeg_info info;
     bool changes = plan->rules.quality > 0;
+    jpeg_decoder_listen(m->jpeg, &image->warnings);
     if (changes_any(&plan->rules)) {
         TRY(jpeg_decoder_probe(m->jpeg, image->bytes.data, image->bytes.size, &info, err));
         bool turns = plan->rules.orient && info.orientation > 1, swaps = turns && info.orientation >= 5;
@@ -292,7 +337,7 @@ static apl_status keep_jpeg(struct image_maker *m, const struct image_plan *plan
         changes |= turns | resize_size(&plan->rules.sizes, &height, &width);
     }
     return changes ? recode(m, plan, true, image, err)
-                   : check_jpeg(m->jpeg, &plan->rules, unchecked, image, err);
+                   : check_jpeg(m, &plan->rules, unchecked, image, err);
 }
 
 apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool unchecked,
@@ -300,6 +345,7 @@ apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool
 {
     struct image_info info;
     memset(image->remarks, 0, sizeof image->remarks);
+    image->warnings = (struct warnings){.allowed = m->allow_warnings};
     if (plan->keep)
         return is_jpeg(image) ? keep_jpeg(m, plan, unchecked, image, err)
                               : recode(m, plan, false, image, err);

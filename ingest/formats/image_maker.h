@@ -7,6 +7,7 @@
 /* What was done to an image beyond keeping or decoding it, which is counted; and what it has that is not used. */
 enum image_remark {
     REMARK_RECODED,  /* no JPEG among JPEGs: has become one */
+    REMARK_MENDED,   /* a JPEG that libjpeg warns of has become one that it does not, of the same coefficients */
     REMARK_BASELINE, /* a progressive JPEG has become a baseline one, without loss */
     REMARK_QUALITY,  /* has become a JPEG of the quality that was asked for */
     REMARK_RESIZED,
@@ -35,6 +36,7 @@ struct made_image {
     uint8_t orientation;    /* that is left, 1 ... 8 */
     uint32_t height, width; /* of the file, as it lies */
     uint8_t turned;         /* by which orientation it was made upright; 1: it lies as it did */
+    struct warnings warnings; /* of the file */
     bool remarks[REMARKS];
 };
 
@@ -42,7 +44,7 @@ void image_free(struct made_image *image);
 
 /* What decoding needs, of one thread. */
 struct image_maker;
-struct image_maker *image_maker_new(void); /* NULL: out of memory */
+struct image_maker *image_maker_new(bool allow_warnings); /* NULL: out of memory */
 void image_maker_free(struct image_maker *m);
 
 /* Its decoder, for the maker's thread. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define WHOLE_ROW    UINT_MAX           /* for a column */
+#define PLACE_BYTES  1600
 #define GATHER_BYTES ((size_t)16 << 20) /* of files and samples, unless one image has more */
 
 /* The image or mask of a column; masks come after the image that they belong to. */
@@ -28,7 +29,7 @@ static apl_status make_record(void *context, unsigned worker, size_t task, apl_e
     struct list_record *r = &l->records[task];
     if (r->status != APL_OK || !list_has_images(l->columns))
         return APL_OK;
-    if (!l->makers[worker] && !(l->makers[worker] = image_maker_new()))
+    if (!l->makers[worker] && !(l->makers[worker] = image_maker_new(l->host->allow_warnings)))
         return fail_nomem(err);
     for (unsigned k = 0; k < l->columns->image_count && r->status == APL_OK; k++) {
         r->column = l->columns->images[k].column;
@@ -67,15 +68,36 @@ static unsigned put_beside(const struct image_values *image, apl_value *values)
     return image->count;
 }
 
+/* Where a row is, and its cell of a column. What an image is, its path says, and of other cells their column. */
+static const char *cell_place(const struct list_records *l, const struct list_record *r, unsigned column,
+                              char where[PLACE_BYTES])
+{
+    char path[600] = "", file[300];
+    const char *name = l->host->files[r->file].name;
+    int image = list_image_of(l->columns, column);
+    const struct buffer *is = image < 0 ? NULL : &r->images[image].path;
+    if (is && is->size > 0)
+        printable(path, sizeof path, (const char *)is->data, is->size);
+    printable(file, sizeof file, name, strlen(name));
+    if (!*path && column != WHOLE_ROW)
+        snprintf(path, sizeof path, "column %s", l->columns->columns[column].name);
+    snprintf(where, PLACE_BYTES, "%s: row %" PRIu64 "%s%s", file, r->row,
+             !*path               ? ""
+             : is && is->size > 0 ? ": "
+                                  : ", ",
+             path);
+    return where;
+}
+
 static apl_status append_record_of(struct list_records *l, const struct list_record *r, apl_error *err)
 {
     apl_value values[APL_MAX_FIELDS];
     struct image_values images[LIST_IMAGES];
+    char where[PLACE_BYTES];
     for (unsigned k = 0; k < l->columns->image_count; k++) {
         const struct list_made *m = &r->images[k];
         image_values_of(&images[k], &l->plans[k].names, &l->plans[k].plan, &m->made, &m->path);
-        for (unsigned i = 0; i < REMARKS; i++)
-            l->remarks[i] += m->made.remarks[i];
+        image_tally_take(&l->tally, l->host, cell_place(l, r, l->columns->images[k].column, where), &m->made);
     }
     unsigned n = put_values(l, r, images, values);
     if (list_has_images(l->columns))
@@ -87,24 +109,11 @@ static apl_status append_record_of(struct list_records *l, const struct list_rec
     return l->host->append(l->host->user, values, err);
 }
 
-/* A row that is bad in itself. What an image is, its path says, and of other cells their column. */
+/* A row that is bad in itself. */
 static apl_status leave_row_out(struct list_records *l, const struct list_record *r, apl_error *err)
 {
-    char where[1600], path[600] = "", file[300];
-    const char *name = l->host->files[r->file].name;
-    int image = list_image_of(l->columns, r->column);
-    const struct buffer *is = image < 0 ? NULL : &r->images[image].path;
-    if (is && is->size > 0)
-        printable(path, sizeof path, (const char *)is->data, is->size);
-    printable(file, sizeof file, name, strlen(name));
-    if (!*path && r->column != WHOLE_ROW)
-        snprintf(path, sizeof path, "column %s", l->columns->columns[r->column].name);
-    snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row,
-             !*path               ? ""
-             : is && is->size > 0 ? ": "
-                                  : ", ",
-             path);
-    return l->host->bad(l->host->user, where, &r->error, err);
+    char where[PLACE_BYTES];
+    return l->host->bad(l->host->user, cell_place(l, r, r->column, where), &r->error, err);
 }
 
 apl_status list_records_flush(struct list_records *l, apl_error *err)
@@ -194,7 +203,7 @@ apl_status list_records_open(struct list_records *l, apl_error *err)
 {
     l->threads = threads_for(l->host->threads);
     l->makers = calloc(l->threads, sizeof *l->makers);
-    return l->makers && (l->makers[0] = image_maker_new()) ? APL_OK : fail_nomem(err);
+    return l->makers && (l->makers[0] = image_maker_new(l->host->allow_warnings)) ? APL_OK : fail_nomem(err);
 }
 
 void list_records_free(struct list_records *l)

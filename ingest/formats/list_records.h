@@ -3,6 +3,7 @@
 #define LIST_RECORDS_H
 
 #include "image_fields.h"
+#include "image_tally.h"
 #include "list_columns.h"
 #include "mask_maker.h"
 
@@ -40,7 +41,8 @@ struct list_records {
     struct list_record records[GATHER_ROWS];
     unsigned gathered;
     size_t gathered_bytes;
-    uint64_t appended, remarks[REMARKS];
+    uint64_t appended;
+    struct image_tally tally;
 };
 
 /* The host is set; columns, plans and writer are by the first row. Freed also where it fails. */

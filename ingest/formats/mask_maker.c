@@ -119,6 +119,7 @@ apl_status mask_make(struct image_maker *m, const struct image_plan *plan, const
     TRY(check_mask_bytes(plan, &info, err));
     image_begin_samples(mask);
     TRY(image_decoder_read_numbers(decoder, mask->bytes.data, mask->bytes.size, &info, s, err));
+    mask->warnings = info.warnings;
     if (info.orientation > 1)
         return fail(err, APL_E_SOURCE, "a mask whose EXIF says to turn it: a mask lies as its image does");
     TRY(check_size_of_image(s, image, err));

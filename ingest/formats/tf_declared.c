@@ -233,11 +233,17 @@ static apl_status check_bytes(const struct declared_field *f, struct tf_value *v
                     apl_dtype_name(f->dtype));
     if (f->dtype == APL_UTF8 && !utf8_valid(v->data.data, v->data.size))
         return fail(err, APL_E_SOURCE, "it is not UTF-8");
+    v->made.warnings.count = 0;
     if (!is_kept_jpeg(f) || unchecked)
         return APL_OK;
     v->made.bytes.size = 0;
     buffer_put(&v->made.bytes, v->data.data, v->data.size);
-    return v->made.bytes.failed ? fail_nomem(err) : image_make(maker, &plan, false, &v->made, err);
+    if (v->made.bytes.failed)
+        return fail_nomem(err);
+    TRY(image_make(maker, &plan, false, &v->made, err));
+    v->data.size = 0;
+    buffer_put(&v->data, v->made.bytes.data, v->made.bytes.size);
+    return v->data.failed ? fail_nomem(err) : APL_OK;
 }
 
 static apl_status take_declared_value(struct tf_declared *t, unsigned i, const struct tf_example *example,

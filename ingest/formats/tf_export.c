@@ -55,8 +55,8 @@ apl_status tf_find_export(struct tfrecord *t, apl_error *err)
 
 static apl_status write_declared(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
 {
+    const struct tf_declared *d = &t->declared;
     apl_value values[APL_MAX_FIELDS];
-    (void)file;
     apl_status status =
         tf_declared_take(&t->declared, &t->example, t->host->unchecked, t->maker, values, why);
     if (status == APL_E_NOMEM)
@@ -64,6 +64,9 @@ static apl_status write_declared(struct tfrecord *t, size_t file, bool *bad, apl
     *bad = status != APL_OK;
     if (*bad)
         return APL_OK;
+    for (unsigned i = 0; i < d->schema.count; i++)
+        if (d->values[i].made.bytes.size > 0)
+            tf_tally(t, file, d->schema.fields[i].name, &d->values[i].made);
     t->written++;
     return t->host->append(t->host->user, values, err);
 }

@@ -3,7 +3,7 @@
 #ifndef TF_READING_H
 #define TF_READING_H
 
-#include "format.h"
+#include "image_tally.h"
 #include "tf_declared.h"
 #include "tf_fields.h"
 #include "tf_frame.h"
@@ -18,6 +18,7 @@ struct tfrecord {
     bool is_export;
     struct tf_declared declared; /* of an export */
     uint64_t written;
+    struct image_tally tally;
     uint64_t *records; /* of each file: how many it has */
     bool left;         /* the file being read was left, as the rest is other parts' */
     uint32_t members[64];
@@ -30,6 +31,9 @@ typedef apl_status (*tf_take)(struct tfrecord *t, size_t file, bool *bad, apl_er
  * `split`: of which the records are, to leave out those of other parts; NULL: all are wanted. */
 apl_status tf_each_record(struct tfrecord *t, size_t file, const char *split, tf_take take, bool tell,
                           apl_error *err);
+
+/* Tallies the image of a field of the current record, which is written. */
+void tf_tally(struct tfrecord *t, size_t file, const char *field, const struct made_image *image);
 
 /* Looks for the schema.json of an export beside the files, and reads it: t->is_export. */
 apl_status tf_find_export(struct tfrecord *t, apl_error *err);

@@ -4,12 +4,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A record that is bad in itself: what is wrong with it, by its number. */
+#define PLACE_BYTES 1100
+
+/* The current record, by its number. */
+static const char *record_place(const struct tfrecord *t, size_t file, char place[PLACE_BYTES])
+{
+    snprintf(place, PLACE_BYTES, "%s: record %" PRIu64, t->host->files[file].path, t->frame.record - 1);
+    return place;
+}
+
+/* A record that is bad in itself: what is wrong with it. */
 static apl_status bad_record(const struct tfrecord *t, size_t file, const apl_error *why, apl_error *err)
 {
-    char place[1100];
-    snprintf(place, sizeof place, "%s: record %" PRIu64, t->host->files[file].path, t->frame.record - 1);
-    return t->host->bad(t->host->user, place, why, err);
+    char place[PLACE_BYTES];
+    return t->host->bad(t->host->user, record_place(t, file, place), why, err);
+}
+
+void tf_tally(struct tfrecord *t, size_t file, const char *field, const struct made_image *image)
+{
+    char place[PLACE_BYTES], path[PLACE_BYTES + APL_MAX_NAME + 16];
+    snprintf(path, sizeof path, "%s: feature %s", record_place(t, file, place), field);
+    image_tally_take(&t->tally, t->host, path, image);
 }
 
 /* The frame's next record, parsed. */

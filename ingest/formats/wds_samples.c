@@ -29,6 +29,13 @@ static bool does_vary(const struct wds_field *f)
     return false;
 }
 
+static void tally_image(struct wds_samples *w, const struct wds_sample *s, unsigned field)
+{
+    char path[1200];
+    snprintf(path, sizeof path, "%s: .%s", s->shown, w->fields->fields[field].ending);
+    image_tally_take(&w->tally, w->host, path, &s->values[field].made);
+}
+
 static apl_status append_sample(struct wds_samples *w, const struct wds_sample *s, apl_error *err)
 {
     apl_value values[3 * (APL_MAX_FIELDS + 1)];
@@ -37,8 +44,8 @@ static apl_status append_sample(struct wds_samples *w, const struct wds_sample *
     for (unsigned i = 0; i < w->fields->count; i++) {
         const struct wds_value *v = &s->values[i];
         values[n++] = (apl_value){v->data ? v->data : "", does_vary(&w->fields->fields[i]) ? v->shape : NULL};
-        for (unsigned r = 0; r < REMARKS && w->fields->fields[i].kind == WDS_IMAGE; r++)
-            w->remarks[r] += v->made.remarks[r];
+        if (w->fields->fields[i].kind == WDS_IMAGE)
+            tally_image(w, s, i);
     }
     for (unsigned i = 0; i < w->fields->count; i++) {
         if (w->fields->fields[i].shaped)
@@ -72,7 +79,7 @@ static apl_status make_sample(void *context, unsigned worker, size_t task, apl_e
 {
     struct wds_samples *w = context;
     struct wds_sample *s = &w->samples[task];
-    if (!w->makers[worker] && !(w->makers[worker] = image_maker_new()))
+    if (!w->makers[worker] && !(w->makers[worker] = image_maker_new(w->host->allow_warnings)))
         return fail_nomem(err);
     for (unsigned masks = 0; masks < 2; masks++)
         for (unsigned i = 0; i < w->fields->count && s->status == APL_OK; i++)
@@ -201,7 +208,7 @@ apl_status wds_samples_init(struct wds_samples *w, const struct format_host *hos
     w->splits = splits;
     w->threads = threads_for(host->threads);
     w->makers = calloc(w->threads, sizeof *w->makers);
-    return w->makers && (w->makers[0] = image_maker_new()) ? APL_OK : fail_nomem(err);
+    return w->makers && (w->makers[0] = image_maker_new(host->allow_warnings)) ? APL_OK : fail_nomem(err);
 }
 
 apl_status wds_samples_room(struct wds_samples *w, apl_error *err)

@@ -5,6 +5,7 @@
 #ifndef WDS_SAMPLES_H
 #define WDS_SAMPLES_H
 
+#include "image_tally.h"
 #include "wds_splits.h"
 #include "wds_value.h"
 
@@ -29,7 +30,8 @@ struct wds_samples {
     size_t gathered_bytes;
     unsigned threads;
     struct image_maker **makers;        /* of each thread; there is the first */
-    uint64_t records, remarks[REMARKS]; /* appended; on their images */
+    uint64_t records;         /* appended */
+    struct image_tally tally; /* of their images */
 };
 
 /* Both are used until the samples are freed. After a failure, too, they are to be freed. */

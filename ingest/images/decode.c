@@ -10,6 +10,7 @@
 struct image_decoder {
     struct jpeg_decoder *jpeg;
     struct scratch work;
+    bool allows_warnings;
 };
 
 /* What a build may lack stands here without a reader, but with what to install; in brackets, Debian's package. */
@@ -61,12 +62,20 @@ void image_decoder_free(struct image_decoder *d)
     free(d);
 }
 
+void image_decoder_allow_warnings(struct image_decoder *d)
+{
+    d->allows_warnings = true;
+}
+
 /* info->numbers: they are asked for. */
 static apl_status read_kind(struct image_decoder *d, const uint8_t *bytes, size_t size,
                             struct image_info *info, struct raster *samples, apl_error *err)
 {
     const char *kind = image_kind(bytes, size);
-    *info = (struct image_info){.bits = 8, .orientation = 1, .numbers = info->numbers};
+    *info = (struct image_info){.bits = 8,
+                                .orientation = 1,
+                                .numbers = info->numbers,
+                                .warnings.allowed = d->allows_warnings};
     if (size == 0)
         return fail(err, APL_E_SOURCE, "is empty");
     if (!kind)
@@ -80,7 +89,8 @@ static apl_status read_kind(struct image_decoder *d, const uint8_t *bytes, size_
             return fail(err, APL_E_UNSUPPORTED,
                         "holds %s, which this build does not read: install %s, and build APL again", kind,
                         kinds[i].library);
-        return kinds[i].read(bytes, size, info, samples, err);
+        TRY(kinds[i].read(bytes, size, info, samples, err));
+        return warnings_check(&info->warnings, kind, err);
     }
     return fail(err, APL_E_UNSUPPORTED, "holds %s, which is not read", kind);
 }

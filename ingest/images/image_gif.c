@@ -189,7 +189,11 @@ static apl_status read_gif(struct gif *g, size_t size, struct image_info *info, 
         return APL_OK;
     TRY(raster_begin(samples, info, err));
     TRY(decode_gif(g, samples, err));
-    return finish_gif(g, info, err);
+    apl_error rest;
+    apl_status status = finish_gif(g, info, &rest);
+    if (status == APL_E_CORRUPT) /* the image itself is whole */
+        return warnings_add(&info->warnings, "GIF", rest.message + strlen("GIF: "), err);
+    return status == APL_OK ? status : fail_nomem(err);
 }
 
 apl_status image_gif_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,

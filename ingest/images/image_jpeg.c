@@ -11,8 +11,8 @@ static void take_band(void *user, const struct jpeg_planes *planes, const struct
             raster_take_channel(s, c, band->plane[c].first + k, band->plane[c].rows[k], 1);
 }
 
-apl_status image_jpeg_read(struct jpeg_decoder *d, const uint8_t *bytes, size_t size, struct image_info *info,
-                           struct raster *samples, apl_error *err)
+static apl_status read_jpeg(struct jpeg_decoder *d, const uint8_t *bytes, size_t size, struct image_info *info,
+                            struct raster *samples, apl_error *err)
 {
     struct jpeg_info jpeg;
     TRY(jpeg_decoder_probe(d, bytes, size, &jpeg, err));
@@ -26,5 +26,14 @@ apl_status image_jpeg_read(struct jpeg_decoder *d, const uint8_t *bytes, size_t 
     TRY(jpeg_decoder_open(d, bytes, size, &jpeg, err));
     apl_status status = jpeg_decode_whole(d, &jpeg, 8, JPEG_CHROMA_PIXELS, take_band, samples, err);
     jpeg_decoder_end(d);
+    return status;
+}
+
+apl_status image_jpeg_read(struct jpeg_decoder *d, const uint8_t *bytes, size_t size, struct image_info *info,
+                           struct raster *samples, apl_error *err)
+{
+    jpeg_decoder_listen(d, &info->warnings);
+    apl_status status = read_jpeg(d, bytes, size, info, samples, err);
+    jpeg_decoder_listen(d, NULL);
     return status;
 }

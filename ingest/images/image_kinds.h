@@ -1,4 +1,4 @@
-/* The decoders of all kinds. Each fills in *info; then, if `samples` is not NULL, decodes into it. */
+/* The decoders of all kinds. Each fills in *info, the warnings of its library too, after which it goes on or fails; then, if `samples` is not NULL, decodes into it. */
 #ifndef IMAGE_KINDS_H
 #define IMAGE_KINDS_H
 

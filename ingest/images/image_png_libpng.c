@@ -15,6 +15,8 @@ struct png_file {
     png_structp png;
     png_infop info;
     struct cursor data;
+    struct warnings *warnings;
+    bool decoded;   /* all pixels are there */
     char text[160]; /* why libpng gave up */
 };
 
@@ -35,11 +37,12 @@ static void hear_png(png_structp png, png_const_charp text)
 }
 
 /* What libpng warns of is damage, unless it is in a chunk that pixels do not depend on, such as a colour profile: the names of those
- * begin with a small letter. Checksums are of all chunks, and errors. */
+ * begin with a small letter. Checksums are of all chunks. */
 static void hear_png_warning(png_structp png, png_const_charp text)
 {
+    struct png_file *f = png_get_error_ptr(png);
     bool ancillary = strlen(text) > 5 && text[0] >= 'a' && text[0] <= 'z' && text[4] == ':';
-    if (!ancillary)
+    if ((!ancillary || strstr(text, "CRC")) && !warnings_take(f->warnings, text))
         hear_png(png, text);
 }
 
@@ -95,9 +98,10 @@ static apl_status decode_by_libpng(struct png_file *f, struct raster *s, uint8_t
     for (uint32_t y = 0; y < s->height; y++)
         rows[y] = all + y * row;
     png_read_image(f->png, rows);
-    png_read_end(f->png, f->info);
     for (uint32_t y = 0; y < s->height; y++)
         raster_take_row(s, y, rows[y], s->channels);
+    f->decoded = true;
+    png_read_end(f->png, f->info);
     return APL_OK;
 }
 
@@ -106,11 +110,13 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
                                  struct raster *samples, apl_error *err)
 {
     if (setjmp(png_jmpbuf(f->png)))
-        return fail(err, APL_E_CORRUPT, "PNG: %s", f->text);
+        return f->decoded ? warnings_add(f->warnings, "PNG", f->text, err)
+                          : fail(err, APL_E_CORRUPT, "PNG: %s", f->text);
     png_set_read_fn(f->png, f, give_png);
     png_set_user_limits(f->png, INT32_MAX, INT32_MAX);
     png_set_chunk_malloc_max(f->png, CHUNK_MAX);
-    png_set_crc_action(f->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_crc_action(f->png, PNG_CRC_ERROR_QUIT,
+                       f->warnings->allowed ? PNG_CRC_WARN_DISCARD : PNG_CRC_ERROR_QUIT);
     png_read_info(f->png, f->info);
     info->width = png_get_image_width(f->png, f->info);
     info->height = png_get_image_height(f->png, f->info);
@@ -134,7 +140,7 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
 apl_status image_libpng_read(const uint8_t *bytes, size_t size, struct image_info *info,
                              struct raster *samples, apl_error *err)
 {
-    struct png_file f = {.data = cursor_over(bytes, size)};
+    struct png_file f = {.data = cursor_over(bytes, size), .warnings = &info->warnings};
     f.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &f, hear_png, hear_png_warning);
     f.info = f.png ? png_create_info_struct(f.png) : NULL;
     apl_status status = f.info ? read_by_libpng(&f, size, info, samples, err) : fail_nomem(err);

@@ -92,7 +92,8 @@ static void take_orientation(spng_ctx *c, struct image_info *info)
 }
 
 /* Interlaced images come in seven passes over the rows of one buffer; others row by row. */
-static apl_status decode_png(spng_ctx *c, const struct png_form *form, struct raster *s, apl_error *err)
+static apl_status decode_png(spng_ctx *c, const struct png_form *form, bool lenient, struct raster *s,
+                             apl_error *err)
 {
     size_t row = form->packed ? ((size_t)s->width * form->packed + 7) / 8
                               : (size_t)s->width * form->channels * (form->bits / 8);
@@ -102,8 +103,10 @@ static apl_status decode_png(spng_ctx *c, const struct png_form *form, struct ra
     if (form->packed)
         memset(all, 0, row * s->height); /* the passes of an interlaced image only ever set bits */
     int code = spng_decode_image(c, all, row * s->height, form->format, form->flags);
-    if (!code)
-        code = spng_decode_chunks(c); /* to the end */
+    if (!code) {
+        int rest = spng_decode_chunks(c); /* to the end */
+        code = lenient ? 0 : rest;
+    }
     if (code)
         return png_failed(code, err);
     for (uint32_t y = 0; y < s->height; y++)
@@ -114,13 +117,15 @@ static apl_status decode_png(spng_ctx *c, const struct png_form *form, struct ra
     return APL_OK;
 }
 
-static apl_status read_png(spng_ctx *c, const uint8_t *bytes, size_t size, struct image_info *info,
-                           struct raster *samples, apl_error *err)
+/* libspng warns of nothing: it lets pass, or fails. Lenient: what is in the pixels must be right, but not what follows them, nor the
+ * checksums of chunks that they do not depend on. */
+static apl_status read_png(spng_ctx *c, const uint8_t *bytes, size_t size, bool lenient,
+                           struct image_info *info, struct raster *samples, apl_error *err)
 {
     struct png_form form;
-    if (samples && !png_has_end(bytes, size)) /* libspng does not ask */
+    if (samples && !lenient && !png_has_end(bytes, size)) /* libspng does not ask */
         return fail(err, APL_E_CORRUPT, "PNG: ends early");
-    int code = spng_set_crc_action(c, SPNG_CRC_ERROR, SPNG_CRC_ERROR);
+    int code = spng_set_crc_action(c, SPNG_CRC_ERROR, lenient ? SPNG_CRC_DISCARD : SPNG_CRC_ERROR);
     code = code ? code : spng_set_image_limits(c, INT32_MAX, INT32_MAX);
     code = code ? code : spng_set_chunk_limits(c, CHUNK_MAX, 2 * CHUNK_MAX);
     code = code ? code : spng_set_png_buffer(c, bytes, size);
@@ -129,23 +134,40 @@ static apl_status read_png(spng_ctx *c, const uint8_t *bytes, size_t size, struc
     TRY(read_png_header(c, size, &form, info, err));
     if (samples) {
         TRY(raster_begin(samples, info, err));
-        if (!form.plain || !png_plain_read(bytes, size, samples))
-            TRY(decode_png(c, &form, samples, err));
+        if (!form.plain || !png_plain_read(bytes, size, samples)) {
+            TRY(decode_png(c, &form, lenient, samples, err));
+            const char *fault = lenient ? NULL : png_data_fault(bytes, size, &samples->work);
+            if (fault)
+                return fail(err, APL_E_CORRUPT, "PNG: %s", fault);
+        }
     }
     take_orientation(c, info);
     info->more = png_has_frames(bytes, size);
     return APL_OK;
 }
 
-apl_status image_png_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,
-                          apl_error *err)
+static apl_status read_png_anew(const uint8_t *bytes, size_t size, bool lenient, struct image_info *info,
+                                struct raster *samples, apl_error *err)
 {
     spng_ctx *c = spng_ctx_new(0);
     if (!c)
         return fail_nomem(err);
-    apl_status status = read_png(c, bytes, size, info, samples, err);
+    apl_status status = read_png(c, bytes, size, lenient, info, samples, err);
     spng_ctx_free(c);
     return status;
+}
+
+/* What fails, and does not where less is asked of it, is worth a warning. */
+apl_status image_png_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,
+                          apl_error *err)
+{
+    apl_error strict;
+    apl_status status = read_png_anew(bytes, size, false, info, samples, &strict);
+    if (status == APL_E_CORRUPT && info->warnings.allowed) {
+        TRY(read_png_anew(bytes, size, true, info, samples, err));
+        return warnings_add(&info->warnings, "PNG", strict.message + strlen("PNG: "), err);
+    }
+    return status == APL_OK ? status : fail(err, status, "%s", strict.message);
 }
 
 #else

@@ -2,6 +2,7 @@
 #ifdef HAVE_TIFF
 
 #include "image_kinds.h"
+#include "inflate.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -19,8 +20,9 @@ struct tiff_file {
     bool plain;            /* samples are taken as they are; else libtiff makes colours of them */
     bool numbers;          /* one sample of `depth` bits a pixel, which is a number */
     bool multiplied;       /* colours have been multiplied by alpha, and so are stored darker than they are */
-    char text[160];        /* what libtiff has had to say */
-    bool complained, full; /* it has; memory has run out */
+    struct warnings *warnings;
+    char text[160];  /* the error that libtiff has had to report, or a warning that is one */
+    bool complained; /* it has */
 };
 
 /* ------------------------------------------------------------------------------------- what libtiff calls */
@@ -72,11 +74,20 @@ static int hear_tiff(TIFF *tiff, void *user, const char *module, const char *for
     return 1;
 }
 
-/* Tags that it does not know are not damage; whatever else it warns of is. */
+/* Tags that it does not know are nothing to warn of. */
 static int hear_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
-    return strncmp(format, "Unknown field with tag", 22) == 0 ? 1
-                                                              : hear_tiff(tiff, user, module, format, args);
+    struct tiff_file *t = user;
+    char text[sizeof t->text];
+    (void)tiff, (void)module;
+    if (strncmp(format, "Unknown field with tag", 22) == 0)
+        return 1;
+    vsnprintf(text, sizeof text, format, args);
+    if (!warnings_take(t->warnings, text) && !t->complained) {
+        t->complained = true;
+        memcpy(t->text, text, sizeof text);
+    }
+    return 1;
 }
 
 static apl_status tiff_failed(const struct tiff_file *t, apl_error *err)
@@ -300,14 +311,37 @@ static apl_status read_colours(struct tiff_file *t, struct raster *s, apl_error 
     return APL_OK;
 }
 
-static apl_status read_tiff(struct tiff_file *t, struct image_info *info, struct raster *samples,
-                            apl_error *err)
+/* What lies in the file for a strip or tile; false: not there. */
+static bool find_strile(const struct tiff_file *t, uint32_t i, const uint8_t **data, size_t *size)
 {
-    TRY(open_tiff(t, err));
-    TRY(take_tiff_header(t, info, err));
-    if (!samples)
-        return APL_OK;
-    TRY(raster_begin(samples, info, err));
+    uint64_t at = TIFFGetStrileOffset(t->tiff, i), bytes = TIFFGetStrileByteCount(t->tiff, i);
+    if (at > t->size || bytes > t->size - at)
+        return false;
+    *data = t->bytes + at;
+    *size = (size_t)bytes;
+    return true;
+}
+
+/* libtiff inflates no further than it needs, and so does not see whether checksums agree. */
+static apl_status check_deflated(const struct tiff_file *t, apl_error *err)
+{
+    uint16_t compression = COMPRESSION_NONE, order = FILLORDER_MSB2LSB;
+    uint32_t count = TIFFIsTiled(t->tiff) ? TIFFNumberOfTiles(t->tiff) : TIFFNumberOfStrips(t->tiff);
+    TIFFGetFieldDefaulted(t->tiff, TIFFTAG_COMPRESSION, &compression);
+    TIFFGetFieldDefaulted(t->tiff, TIFFTAG_FILLORDER, &order);
+    bool deflated = compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE;
+    for (uint32_t i = 0; deflated && order == FILLORDER_MSB2LSB && i < count; i++) {
+        const uint8_t *data;
+        size_t size;
+        const char *fault = find_strile(t, i, &data, &size) ? inflate_fault(data, size, 0) : NULL;
+        if (fault)
+            return warnings_add(t->warnings, "TIFF", fault, err);
+    }
+    return APL_OK;
+}
+
+static apl_status read_samples_of(struct tiff_file *t, struct raster *samples, apl_error *err)
+{
     if (!t->plain)
         return read_colours(t, samples, err);
     TRY(TIFFIsTiled(t->tiff) ? read_tiles(t, samples, err) : read_tiff_rows(t, samples, err));
@@ -317,10 +351,22 @@ static apl_status read_tiff(struct tiff_file *t, struct image_info *info, struct
     return APL_OK;
 }
 
+static apl_status read_tiff(struct tiff_file *t, struct image_info *info, struct raster *samples,
+                            apl_error *err)
+{
+    TRY(open_tiff(t, err));
+    TRY(take_tiff_header(t, info, err));
+    if (!samples)
+        return APL_OK;
+    TRY(raster_begin(samples, info, err));
+    TRY(read_samples_of(t, samples, err));
+    return check_deflated(t, err);
+}
+
 apl_status image_tiff_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,
                            apl_error *err)
 {
-    struct tiff_file t = {.bytes = bytes, .size = size};
+    struct tiff_file t = {.bytes = bytes, .size = size, .warnings = &info->warnings};
     apl_status status = read_tiff(&t, info, samples, err);
     if (t.tiff)
         TIFFClose(t.tiff);

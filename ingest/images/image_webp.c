@@ -6,10 +6,12 @@
 
 #include <webp/decode.h>
 
+#define SURPLUS   16    /* bytes at the end of the data of an image that it may do without */
 #define RATIO_MAX 16384 /* pixels out of one byte: a flat image of VP8L takes hardly any */
 
-/* Looks through the chunks behind "RIFF", a size and "WEBP": all must be there. */
-static apl_status take_chunks(const uint8_t *bytes, size_t size, struct image_info *info, apl_error *err)
+/* Looks through the chunks behind "RIFF", a size and "WEBP": all must be there. *end: of the file, where the data of the image end. */
+static apl_status take_chunks(const uint8_t *bytes, size_t size, struct image_info *info, size_t *end,
+                              apl_error *err)
 {
     struct cursor c = cursor_over(bytes, size);
     cursor_u32(&c);
@@ -24,6 +26,8 @@ static apl_status take_chunks(const uint8_t *bytes, size_t size, struct image_in
         const uint8_t *data = cursor_take(&c, length);
         if (!data)
             return fail(err, APL_E_CORRUPT, "WebP: a chunk goes beyond the end");
+        if (memcmp(name, "VP8", 3) == 0 && (name[3] == ' ' || name[3] == 'L'))
+            *end = (size_t)(data - bytes) + length;
         if (memcmp(name, "ICCP", 4) == 0)
             info->profile = true;
         unsigned orientation = 0;
@@ -37,26 +41,43 @@ static apl_status take_chunks(const uint8_t *bytes, size_t size, struct image_in
     return APL_OK;
 }
 
-static apl_status decode_webp(const uint8_t *bytes, size_t size, struct raster *s, apl_error *err)
+/* libwebp warns of nothing, and does not look at what it does not need: of damaged data it may have made all pixels long before their
+ * end. So it first gets all but the last bytes, of which no image is made. */
+static VP8StatusCode decode_in_parts(const uint8_t *bytes, size_t size, size_t end, WebPIDecoder *d,
+                                     bool *early)
 {
+    VP8StatusCode status = VP8_STATUS_SUSPENDED;
+    if (end > SURPLUS)
+        status = WebPIUpdate(d, bytes, end - SURPLUS);
+    *early = status == VP8_STATUS_OK;
+    return status == VP8_STATUS_SUSPENDED ? WebPIUpdate(d, bytes, size) : status;
+}
+
+static apl_status decode_webp(const uint8_t *bytes, size_t size, size_t end, struct image_info *info,
+                              struct raster *s, apl_error *err)
+{
+    bool early;
     size_t stride = (size_t)s->width * s->channels;
     uint8_t *all = scratch_reserve(&s->work, stride * s->height);
-    if (!all)
+    WebPIDecoder *d = all ? WebPINewRGB(s->channels == 4 ? MODE_RGBA : MODE_RGB, all, stride * s->height,
+                                        (int)stride)
+                          : NULL;
+    if (!d)
         return fail_nomem(err);
-    const uint8_t *done = s->channels == 4
-                              ? WebPDecodeRGBAInto(bytes, size, all, stride * s->height, (int)stride)
-                              : WebPDecodeRGBInto(bytes, size, all, stride * s->height, (int)stride);
-    if (!done)
+    VP8StatusCode status = decode_in_parts(bytes, size, end, d, &early);
+    WebPIDelete(d);
+    if (status != VP8_STATUS_OK)
         return fail(err, APL_E_CORRUPT, "WebP: damaged, or cut short");
     for (uint32_t y = 0; y < s->height; y++)
         raster_take_row(s, y, all + y * stride, s->channels);
-    return APL_OK;
+    return early ? warnings_add(&info->warnings, "WebP", "has more data than its pixels need", err) : APL_OK;
 }
 
 apl_status image_webp_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,
                            apl_error *err)
 {
     WebPBitstreamFeatures features;
+    size_t end = 0;
     if (WebPGetFeatures(bytes, size, &features) != VP8_STATUS_OK)
         return fail(err, APL_E_CORRUPT, "WebP: a damaged header");
     if (features.has_animation)
@@ -65,11 +86,11 @@ apl_status image_webp_read(const uint8_t *bytes, size_t size, struct image_info 
     info->height = (uint32_t)features.height;
     info->channels = features.has_alpha ? 4 : 3;
     TRY(raster_check(info, "WebP", size, RATIO_MAX, err));
-    TRY(take_chunks(bytes, size, info, err));
+    TRY(take_chunks(bytes, size, info, &end, err));
     if (!samples)
         return APL_OK;
     TRY(raster_begin(samples, info, err));
-    return decode_webp(bytes, size, samples, err);
+    return decode_webp(bytes, size, end, info, samples, err);
 }
 
 #else

@@ -139,6 +139,7 @@ struct transcoding {
     struct jpeg_error_mgr errors;
     jmp_buf back;
     char text[JMSG_LENGTH_MAX];
+    bool lenient;  /* warnings are passed over */
     uint8_t *data; /* libjpeg's */
     unsigned long size;
 };
@@ -152,7 +153,8 @@ static void leave_transcoding(j_common_ptr c)
 
 static void leave_at_warning(j_common_ptr c, int level)
 {
-    if (level < 0)
+    const struct transcoding *t = c->client_data;
+    if (level < 0 && !t->lenient)
         leave_transcoding(c);
 }
 
@@ -193,7 +195,7 @@ static apl_status transcode_guarded(struct transcoding *t, const struct buffer *
     return APL_OK;
 }
 
-apl_status jpeg_make_baseline(struct buffer *file, apl_error *err)
+apl_status jpeg_make_baseline(struct buffer *file, bool lenient, apl_error *err)
 {
     struct transcoding *t = calloc(1, sizeof *t);
     if (!t)
@@ -202,6 +204,7 @@ apl_status jpeg_make_baseline(struct buffer *file, apl_error *err)
     t->from.client_data = t->to.client_data = t;
     t->errors.error_exit = leave_transcoding;
     t->errors.emit_message = leave_at_warning;
+    t->lenient = lenient;
     apl_status status = transcode_guarded(t, file, err);
     jpeg_destroy_compress(&t->to);
     jpeg_destroy_decompress(&t->from);

@@ -17,9 +17,10 @@ struct jpeg_beside {
 apl_status jpeg_write(const struct raster *samples, int quality, const struct jpeg_beside *beside,
                       struct buffer *out, apl_error *err);
 
-/* Makes a progressive file a baseline one, which can be indexed, without loss: replaces a JPEG file in `file`, which has been seen to decode without a warning, by one of the same coefficients, tables of
- * quantisation and other segments (EXIF, profile, comments), but of sequential scans with Huffman codes. What restores the file that it
- * was is lost. Likely errors: APL_E_CORRUPT, APL_E_NOMEM; the file is then as it was. */
-apl_status jpeg_make_baseline(struct buffer *file, apl_error *err);
+/* Makes a file a baseline one, which can be indexed, without loss: replaces a JPEG file in `file`, which has been seen to decode, by one of
+ * the same coefficients, tables of quantisation and other segments (EXIF, profile, comments), but of sequential scans with Huffman
+ * codes. What restores the file that it was is lost. `lenient`: libjpeg may warn of it, but will not of the new one, which has what
+ * libjpeg reads of it. Likely errors: APL_E_CORRUPT, APL_E_NOMEM; the file is then as it was. */
+apl_status jpeg_make_baseline(struct buffer *file, bool lenient, apl_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "bytes.h"
 #include "scratch.h"
-#include "status.h"
+#include "warnings.h"
 
 #define IMAGE_MAX_SIDE   65536u
 #define IMAGE_MAX_PIXELS ((uint64_t)1 << 26)
@@ -19,6 +19,7 @@ struct image_info {
     bool inverse;         /* 0 is white; decoded as colours, black */
     bool profile;         /* has a colour profile, which is not applied */
     bool more;            /* has further frames or pages, which are left out */
+    struct warnings warnings; /* of the decoder, which may be allowed */
     bool
         numbers; /* asked for, not found: what pixels are in the file, indices of a palette and levels of grey, with as many bits
                    * as it takes; where channels is not 1, there are none */

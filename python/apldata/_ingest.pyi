@@ -18,6 +18,7 @@ def ingest(
     skip_bad: int,
     unchecked: bool,
     keep_files: bool,
+    allow_warnings: bool,
     more: list[bytes],
     classes: list[bytes],
     image_column: str | None,
@@ -48,13 +49,13 @@ def ingest(
     Returns (format, records, raw_bytes, source_bytes, file_bytes, source_digest: 32 bytes).
     """
 
-_Image = tuple[str, tuple[int, int, int], int, int, bool, bytes, tuple[str, ...]]
+_Image = tuple[str, tuple[int, int, int], int, int, bool, bytes, tuple[str, ...], str | None]
 
-def image_decode(file: bytes, bits: int, /) -> _Image:
-    """apl_image_decode(): kind, (channels, height, width), bits, orientation, palette, samples, remarks."""
+def image_decode(file: bytes, bits: int, allow_warnings: bool, /) -> _Image:
+    """apl_image_decode(): kind, (channels, height, width), bits, orientation, palette, samples, remarks, warning."""
 
-def image_to_jpeg(file: bytes, unchecked: bool, /) -> _Image:
+def image_to_jpeg(file: bytes, unchecked: bool, allow_warnings: bool, /) -> _Image:
     """apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples."""
 
-def mask_decode(file: bytes, header: bool, /) -> _Image:
+def mask_decode(file: bytes, header: bool, allow_warnings: bool, /) -> _Image:
     """apl_mask_decode(): as image_decode()."""

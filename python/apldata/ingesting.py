@@ -228,6 +228,7 @@ def ingest(
     chunk: int = 0,
     skip_bad: int = 0,
     check: bool = True,
+    allow_warnings: bool = False,
     keep_files: bool = False,
     images: str | None = None,
     jpeg: int | Literal["baseline"] = 0,
@@ -285,6 +286,8 @@ def ingest(
         skip_bad: how many bad files or rows of tables, such as images that cannot be decoded, to leave out,
             each with a warning; the next one is an error.
         check: decode each image once to check it.
+        allow_warnings: keep images that their library only warns of, as it reads them, each with a warning;
+            without, they are bad. A JPEG becomes a baseline one of what libjpeg reads of it.
         keep_files: store JPEGs as they came. By default they are stored without loss in an indexed form, so
             that readers decode only the parts under a crop; reading one returns its file byte for byte.
         images: how images in folders are stored: ``"jpeg"``: JPEG files are kept and others re-encoded as
@@ -335,6 +338,7 @@ def ingest(
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
         flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
         not flag("check", check), flag("keep_files", keep_files),
+        flag("allow_warnings", allow_warnings),
         [os.fsencode(path) for path in more], _class_names(classes),
         image_columns[0] if image_columns else None, optional_text("label", label), _column_types(types),
         flag("outside", outside),

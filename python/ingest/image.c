@@ -24,10 +24,10 @@ static PyObject *values_of(const apl_image *image)
     PyObject *remarks = remarks_of(image);
     if (!remarks)
         return NULL;
-    return Py_BuildValue("(s(III)IIOy#N)", image->kind, (unsigned)image->channels, (unsigned)image->height,
+    return Py_BuildValue("(s(III)IIOy#Nz)", image->kind, (unsigned)image->channels, (unsigned)image->height,
                          (unsigned)image->width, image->bits, image->orientation,
                          image->palette ? Py_True : Py_False, image->data ? (const char *)image->data : "",
-                         (Py_ssize_t)image->bytes, remarks);
+                         (Py_ssize_t)image->bytes, remarks, image->warning);
 }
 
 static PyObject *finished(apl_status status, apl_image *image, const apl_error *err)
@@ -43,14 +43,15 @@ PyObject *ingest_image_decode(PyObject *module, PyObject *arguments)
 {
     Py_buffer file;
     unsigned bits;
+    int allow;
     apl_image *image = NULL;
     apl_error err;
     apl_status status;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y*I:image_decode", &file, &bits))
+    if (!PyArg_ParseTuple(arguments, "y*Ip:image_decode", &file, &bits, &allow))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = apl_image_decode(file.buf, (size_t)file.len, bits, &image, &err);
+    status = apl_image_decode(file.buf, (size_t)file.len, bits, allow, &image, &err);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&file);
     return finished(status, image, &err);
@@ -59,15 +60,15 @@ PyObject *ingest_image_decode(PyObject *module, PyObject *arguments)
 PyObject *ingest_image_to_jpeg(PyObject *module, PyObject *arguments)
 {
     Py_buffer file;
-    int unchecked;
+    int unchecked, allow;
     apl_image *image = NULL;
     apl_error err;
     apl_status status;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y*p:image_to_jpeg", &file, &unchecked))
+    if (!PyArg_ParseTuple(arguments, "y*pp:image_to_jpeg", &file, &unchecked, &allow))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = apl_image_to_jpeg(file.buf, (size_t)file.len, unchecked, &image, &err);
+    status = apl_image_to_jpeg(file.buf, (size_t)file.len, unchecked, allow, &image, &err);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&file);
     return finished(status, image, &err);
@@ -76,15 +77,15 @@ PyObject *ingest_image_to_jpeg(PyObject *module, PyObject *arguments)
 PyObject *ingest_mask_decode(PyObject *module, PyObject *arguments)
 {
     Py_buffer file;
-    int header;
+    int header, allow;
     apl_image *image = NULL;
     apl_error err;
     apl_status status;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "y*p:mask_decode", &file, &header))
+    if (!PyArg_ParseTuple(arguments, "y*pp:mask_decode", &file, &header, &allow))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = apl_mask_decode(file.buf, (size_t)file.len, header, &image, &err);
+    status = apl_mask_decode(file.buf, (size_t)file.len, header, allow, &image, &err);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&file);
     return finished(status, image, &err);

@@ -83,6 +83,13 @@ static void on_skipped(void *user, const char *path, const char *why)
     on_notice(user, line);
 }
 
+static void on_warned(void *user, const char *path, const char *why)
+{
+    char line[sizeof(((apl_error *)0)->message)];
+    snprintf(line, sizeof line, "kept with a warning: %s: %s", path, why);
+    on_notice(user, line);
+}
+
 PyObject *ingest_raise(const apl_error *err)
 {
     PyObject *errors = PyImport_ImportModule("apldata._errors");
@@ -116,6 +123,7 @@ static PyObject *run(struct job *job)
     job->options.progress = on_progress;
     job->options.notice = on_notice;
     job->options.skipped = on_skipped;
+    job->options.warned = on_warned;
     job->thread = PyEval_SaveThread();
     apl_status status = apl_ingest(source, db, &job->options, &sum, &err);
     PyEval_RestoreThread(job->thread);
@@ -202,12 +210,12 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     int tokens;
     long long document_end;
     uint32_t end;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!OO:ingest",
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!OO:ingest",
                          PyUnicode_FSConverter, &job.source, PyUnicode_FSConverter, &job.db, &w->codec,
                          &w->level, to_u32, &threads, to_u32, &w->block_records, &w->shuffle, to_u64,
                          &w->shuffle_seed, &w->replace, &job.options.partial, &job.options.format, to_u64,
-                         &job.options.skip_bad, &job.options.unchecked, &job.options.keep_files, &PyList_Type,
-                         &more, &PyList_Type, &classes, &job.options.image_column, &job.options.label_column,
+                         &job.options.skip_bad, &job.options.unchecked, &job.options.keep_files,
+                         &job.options.allow_warnings, &PyList_Type, &more, &PyList_Type, &classes, &job.options.image_column, &job.options.label_column,
                          &PyList_Type, &types, &job.options.outside, &tokens, to_u32, &job.options.chunk,
                          &document_end, &job.options.images, &job.options.jpeg_quality,
                          &job.options.resize_short, &job.options.resize_width, &job.options.resize_height,
@@ -228,7 +236,7 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 PyDoc_STRVAR(
     ingest_doc,
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
-    "format, skip_bad, unchecked, keep_files, more, classes, image_column, label_column, types, outside, "
+    "format, skip_bad, unchecked, keep_files, allow_warnings, more, classes, image_column, label_column, types, outside, "
     "tokens, chunk, document_end, images, jpeg, (short, width, height, max_side), orient, map, map_name, "
     "follow_links, more_image_columns, mask_columns, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
@@ -237,14 +245,14 @@ PyDoc_STRVAR(
     "Returns (format, records, raw_bytes, source_bytes, file_bytes, source_digest: 32 bytes).");
 
 PyDoc_STRVAR(image_decode_doc,
-             "image_decode(file, bits)\n\n"
+             "image_decode(file, bits, allow_warnings)\n\n"
              "apl_image_decode(): (kind, (channels, height, width), bits, orientation, palette, samples, "
-             "remarks).");
+             "remarks, the first warning or None).");
 
-PyDoc_STRVAR(image_to_jpeg_doc, "image_to_jpeg(file, unchecked)\n\n"
+PyDoc_STRVAR(image_to_jpeg_doc, "image_to_jpeg(file, unchecked, allow_warnings)\n\n"
                                 "apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples.");
 
-PyDoc_STRVAR(mask_decode_doc, "mask_decode(file, header)\n\n"
+PyDoc_STRVAR(mask_decode_doc, "mask_decode(file, header, allow_warnings)\n\n"
                               "apl_mask_decode(): as image_decode().");
 
 static PyMethodDef functions[] = {
