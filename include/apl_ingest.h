@@ -213,8 +213,8 @@ APL_API APL_MUST_USE apl_status apl_image_to_jpeg(const void *file, size_t size,
  * a palette or levels of grey. `header`: 1: only the header is read. Any thread may call it. Likely errors: those of
  * apl_image_decode(); APL_E_SOURCE (a JPEG, an image in colour or with alpha, or one that its EXIF says to turn).
  */
-APL_API APL_MUST_USE apl_status apl_mask_decode(const void *file, size_t size, int header,
-                                                int allow_warnings, apl_image **image, apl_error *err);
+APL_API APL_MUST_USE apl_status apl_mask_decode(const void *file, size_t size, int header, int allow_warnings,
+                                                apl_image **image, apl_error *err);
 
 /* `image` may be NULL. */
 APL_API void apl_image_free(apl_image *image);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define REPORT_ROWS  341u       /* about 1 MB of CIFAR's rows from one report to the next */
+#define REPORT_ROWS  341u /* about 1 MB of CIFAR's rows from one report to the next */
 #define PATH_ROOM    1200u
 #define REPORT_BYTES (1u << 20) /* of the source, where records are larger */
 

@@ -39,14 +39,14 @@ static json_t *splits_json(const struct job *job)
 static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
 {
     json_t *digest = job->ingest.parts ? json_null() : json_digest(sum->source_digest);
-    json_t *object = json_pack(
-        "{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O, s:O}", "ok", 1, "source",
-        json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
-        json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
-        json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
-        json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds", seconds,
-        "source_sha256", digest, "named_splits", splits_json(job), "skipped", job->skipped.list,
-        "warned", job->warned.list);
+    json_t *object =
+        json_pack("{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O, s:O}", "ok", 1, "source",
+                  json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
+                  json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
+                  json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
+                  json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
+                  seconds, "source_sha256", digest, "named_splits", splits_json(job), "skipped",
+                  job->skipped.list, "warned", job->warned.list);
     if (job->ingest.parts)
         json_object_set_new(object, "part", part_json(job));
     return print_json(object, EXIT_SUCCESS);

@@ -336,8 +336,7 @@ static apl_status keep_jpeg(struct image_maker *m, const struct image_plan *plan
         uint32_t height = swaps ? info.width : info.height, width = swaps ? info.height : info.width;
         changes |= turns | resize_size(&plan->rules.sizes, &height, &width);
     }
-    return changes ? recode(m, plan, true, image, err)
-                   : check_jpeg(m, &plan->rules, unchecked, image, err);
+    return changes ? recode(m, plan, true, image, err) : check_jpeg(m, &plan->rules, unchecked, image, err);
 }
 
 apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool unchecked,

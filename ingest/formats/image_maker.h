@@ -6,8 +6,8 @@
 
 /* What was done to an image beyond keeping or decoding it, which is counted; and what it has that is not used. */
 enum image_remark {
-    REMARK_RECODED,  /* no JPEG among JPEGs: has become one */
-    REMARK_MENDED,   /* a JPEG that libjpeg warns of has become one that it does not, of the same coefficients */
+    REMARK_RECODED, /* no JPEG among JPEGs: has become one */
+    REMARK_MENDED, /* a JPEG that libjpeg warns of has become one that it does not, of the same coefficients */
     REMARK_BASELINE, /* a progressive JPEG has become a baseline one, without loss */
     REMARK_QUALITY,  /* has become a JPEG of the quality that was asked for */
     REMARK_RESIZED,
@@ -32,10 +32,10 @@ const char *image_remark_text(enum image_remark remark);
 struct made_image {
     struct buffer bytes; /* the file; of a plan that keeps, what is to be stored */
     struct raster samples;
-    uint32_t shape[3];      /* channels, height, width of what is stored */
-    uint8_t orientation;    /* that is left, 1 ... 8 */
-    uint32_t height, width; /* of the file, as it lies */
-    uint8_t turned;         /* by which orientation it was made upright; 1: it lies as it did */
+    uint32_t shape[3];        /* channels, height, width of what is stored */
+    uint8_t orientation;      /* that is left, 1 ... 8 */
+    uint32_t height, width;   /* of the file, as it lies */
+    uint8_t turned;           /* by which orientation it was made upright; 1: it lies as it did */
     struct warnings warnings; /* of the file */
     bool remarks[REMARKS];
 };

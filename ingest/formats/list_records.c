@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define WHOLE_ROW    UINT_MAX           /* for a column */
+#define WHOLE_ROW    UINT_MAX /* for a column */
 #define PLACE_BYTES  1600
 #define GATHER_BYTES ((size_t)16 << 20) /* of files and samples, unless one image has more */
 

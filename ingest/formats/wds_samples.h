@@ -29,9 +29,9 @@ struct wds_samples {
     unsigned gathered; /* the one that is open comes behind them */
     size_t gathered_bytes;
     unsigned threads;
-    struct image_maker **makers;        /* of each thread; there is the first */
-    uint64_t records;         /* appended */
-    struct image_tally tally; /* of their images */
+    struct image_maker **makers; /* of each thread; there is the first */
+    uint64_t records;            /* appended */
+    struct image_tally tally;    /* of their images */
 };
 
 /* Both are used until the samples are freed. After a failure, too, they are to be freed. */

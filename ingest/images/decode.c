@@ -72,10 +72,8 @@ static apl_status read_kind(struct image_decoder *d, const uint8_t *bytes, size_
                             struct image_info *info, struct raster *samples, apl_error *err)
 {
     const char *kind = image_kind(bytes, size);
-    *info = (struct image_info){.bits = 8,
-                                .orientation = 1,
-                                .numbers = info->numbers,
-                                .warnings.allowed = d->allows_warnings};
+    *info = (struct image_info){
+        .bits = 8, .orientation = 1, .numbers = info->numbers, .warnings.allowed = d->allows_warnings};
     if (size == 0)
         return fail(err, APL_E_SOURCE, "is empty");
     if (!kind)

@@ -11,8 +11,8 @@ static void take_band(void *user, const struct jpeg_planes *planes, const struct
             raster_take_channel(s, c, band->plane[c].first + k, band->plane[c].rows[k], 1);
 }
 
-static apl_status read_jpeg(struct jpeg_decoder *d, const uint8_t *bytes, size_t size, struct image_info *info,
-                            struct raster *samples, apl_error *err)
+static apl_status read_jpeg(struct jpeg_decoder *d, const uint8_t *bytes, size_t size,
+                            struct image_info *info, struct raster *samples, apl_error *err)
 {
     struct jpeg_info jpeg;
     TRY(jpeg_decoder_probe(d, bytes, size, &jpeg, err));

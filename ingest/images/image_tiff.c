@@ -17,9 +17,9 @@ struct tiff_file {
     size_t size, at;
     TIFF *tiff;
     uint16_t depth, samples, photometric, planar, format, extra;
-    bool plain;            /* samples are taken as they are; else libtiff makes colours of them */
-    bool numbers;          /* one sample of `depth` bits a pixel, which is a number */
-    bool multiplied;       /* colours have been multiplied by alpha, and so are stored darker than they are */
+    bool plain;      /* samples are taken as they are; else libtiff makes colours of them */
+    bool numbers;    /* one sample of `depth` bits a pixel, which is a number */
+    bool multiplied; /* colours have been multiplied by alpha, and so are stored darker than they are */
     struct warnings *warnings;
     char text[160];  /* the error that libtiff has had to report, or a warning that is one */
     bool complained; /* it has */

@@ -59,9 +59,9 @@ static apl_status decode_webp(const uint8_t *bytes, size_t size, size_t end, str
     bool early;
     size_t stride = (size_t)s->width * s->channels;
     uint8_t *all = scratch_reserve(&s->work, stride * s->height);
-    WebPIDecoder *d = all ? WebPINewRGB(s->channels == 4 ? MODE_RGBA : MODE_RGB, all, stride * s->height,
-                                        (int)stride)
-                          : NULL;
+    WebPIDecoder *d =
+        all ? WebPINewRGB(s->channels == 4 ? MODE_RGBA : MODE_RGB, all, stride * s->height, (int)stride)
+            : NULL;
     if (!d)
         return fail_nomem(err);
     VP8StatusCode status = decode_in_parts(bytes, size, end, d, &early);

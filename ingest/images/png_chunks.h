@@ -2,8 +2,8 @@
 #ifndef PNG_CHUNKS_H
 #define PNG_CHUNKS_H
 
-#include <stdbool.h>
 #include "scratch.h"
+#include <stdbool.h>
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,14 +11,14 @@
 
 struct image_info {
     uint32_t channels, height,
-        width;            /* 1: grey, 2: grey and alpha, 3: red, green, blue, 4: these and alpha */
-    unsigned bits;        /* of a sample: 8 or 16 */
-    unsigned orientation; /* by EXIF or TIFF, 1 ... 8; 1: upright, or none is said */
-    bool palette;         /* its pixels are numbers of colours, as which they are decoded */
-    bool scaled;          /* its levels of grey, or colours, are fewer than those of its samples */
-    bool inverse;         /* 0 is white; decoded as colours, black */
-    bool profile;         /* has a colour profile, which is not applied */
-    bool more;            /* has further frames or pages, which are left out */
+        width;                /* 1: grey, 2: grey and alpha, 3: red, green, blue, 4: these and alpha */
+    unsigned bits;            /* of a sample: 8 or 16 */
+    unsigned orientation;     /* by EXIF or TIFF, 1 ... 8; 1: upright, or none is said */
+    bool palette;             /* its pixels are numbers of colours, as which they are decoded */
+    bool scaled;              /* its levels of grey, or colours, are fewer than those of its samples */
+    bool inverse;             /* 0 is white; decoded as colours, black */
+    bool profile;             /* has a colour profile, which is not applied */
+    bool more;                /* has further frames or pages, which are left out */
     struct warnings warnings; /* of the decoder, which may be allowed */
     bool
         numbers; /* asked for, not found: what pixels are in the file, indices of a palette and levels of grey, with as many bits

@@ -210,18 +210,18 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     int tokens;
     long long document_end;
     uint32_t end;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!OO:ingest",
-                         PyUnicode_FSConverter, &job.source, PyUnicode_FSConverter, &job.db, &w->codec,
-                         &w->level, to_u32, &threads, to_u32, &w->block_records, &w->shuffle, to_u64,
-                         &w->shuffle_seed, &w->replace, &job.options.partial, &job.options.format, to_u64,
-                         &job.options.skip_bad, &job.options.unchecked, &job.options.keep_files,
-                         &job.options.allow_warnings, &PyList_Type, &more, &PyList_Type, &classes, &job.options.image_column, &job.options.label_column,
-                         &PyList_Type, &types, &job.options.outside, &tokens, to_u32, &job.options.chunk,
-                         &document_end, &job.options.images, &job.options.jpeg_quality,
-                         &job.options.resize_short, &job.options.resize_width, &job.options.resize_height,
-                         &job.options.max_side, &job.options.orient, &PyList_Type, &map,
-                         &job.options.map_name, &job.options.follow_links, &PyList_Type, &images,
-                         &PyList_Type, &masks, &job.progress, &job.notice)) {
+    if (PyArg_ParseTuple(
+            arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!OO:ingest", PyUnicode_FSConverter,
+            &job.source, PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
+            &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace, &job.options.partial,
+            &job.options.format, to_u64, &job.options.skip_bad, &job.options.unchecked,
+            &job.options.keep_files, &job.options.allow_warnings, &PyList_Type, &more, &PyList_Type, &classes,
+            &job.options.image_column, &job.options.label_column, &PyList_Type, &types, &job.options.outside,
+            &tokens, to_u32, &job.options.chunk, &document_end, &job.options.images,
+            &job.options.jpeg_quality, &job.options.resize_short, &job.options.resize_width,
+            &job.options.resize_height, &job.options.max_side, &job.options.orient, &PyList_Type, &map,
+            &job.options.map_name, &job.options.follow_links, &PyList_Type, &images, &PyList_Type, &masks,
+            &job.progress, &job.notice)) {
         w->threads = threads;
         job.options.tokens = (apl_dtype)tokens;
         end = (uint32_t)document_end;
@@ -236,7 +236,8 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 PyDoc_STRVAR(
     ingest_doc,
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
-    "format, skip_bad, unchecked, keep_files, allow_warnings, more, classes, image_column, label_column, types, outside, "
+    "format, skip_bad, unchecked, keep_files, allow_warnings, more, classes, image_column, label_column, "
+    "types, outside, "
     "tokens, chunk, document_end, images, jpeg, (short, width, height, max_side), orient, map, map_name, "
     "follow_links, more_image_columns, mask_columns, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
