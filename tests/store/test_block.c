@@ -102,6 +102,7 @@ Test(block, choosing)
     cr_assert_not_null(strstr(err.message, "field part: codec picture does not suit"), "%s", err.message);
     cr_assert_eq(block_choose(&b->coder, &b->schema, &b->block, CODEC_ZSTD, 3, &err), APL_OK);
     cr_assert(b->schema.choices[2].id == CODEC_ZSTD && b->schema.choices[2].level == 3);
+    cr_assert_eq(b->schema.choices[0].id, CODEC_RAW, "what is asked for is for inputs");
     cr_assert_str_eq(b->schema.fields[2].codec, "zstd");
     cr_assert_eq(b->schema.fields[2].level, 3);
     expect_round_trip(b);

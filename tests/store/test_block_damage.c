@@ -1,5 +1,6 @@
 /* Blocks whose bytes are not what was written, by accident or on purpose. */
 #include "block_case.h"
+#include "block_layout.h"
 
 /* ------------------------------------------------------------------------------------------------- damage */
 
@@ -149,6 +150,9 @@ Test(block_damage, hostile_sizes_are_refused_at_once)
         uint64_t coded[] = {b->coded.size, UINT64_MAX, (uint64_t)1 << 63};
         cr_assert_eq(parse_with(b, 2, 16, 8, coded[i], &err), APL_E_CORRUPT);
     }
+    uint64_t all = load_le(b->copy + HEAD + ENTRY * 2 + 16, 8);
+    cr_assert_eq(parse_with(b, 2, 16, 8, all + 1, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "field part: impossible sizes"), "%s", err.message);
     cr_assert_eq(parse_with(b, 0, 0, 1, CODEC_KEPT, &err), APL_E_CORRUPT);
     cr_assert_not_null(strstr(err.message, "codec 5 is for fields that are kept"), "%s", err.message);
     cr_assert_eq(parse_with(b, 0, 0, 1, CODEC_VARYING + 1, &err), APL_E_CORRUPT);
@@ -183,6 +187,30 @@ Test(block_damage, hostile_numbers_of_records)
     bench_free(b);
 }
 
+/* A header that is right but for its number of records. */
+Test(block_damage, more_records_than_a_block_may_have)
+{
+    struct bench *b = bench_new(one_picture, 1);
+    apl_error err;
+    for (uint32_t records = APL_MAX_BLOCK; records <= APL_MAX_BLOCK + 1; records++) {
+        uint32_t head = HEAD + ENTRY + 16 * records;
+        size_t raw = 192 * (size_t)records;
+        uint8_t *bytes = calloc(head + raw, 1);
+        store_le(bytes, BLOCK_MAGIC, 4);
+        store_le(bytes + 4, head, 4);
+        store_le(bytes + 16, records, 4);
+        store_le(bytes + 32, 1, 4);
+        store_le(bytes + HEAD + 8, raw, 8);
+        store_le(bytes + HEAD + 16, raw, 8);
+        store_le(bytes + 8, hash_xxh3_64(bytes + 16, head - 16), 8);
+        cr_assert_eq(block_parse(&b->coder, bytes, head + raw, &b->schema, &b->view, &err),
+                     records <= APL_MAX_BLOCK ? APL_OK : APL_E_CORRUPT, "%u: %s", records, err.message);
+        free(bytes);
+    }
+    cr_assert_str_eq(err.message, "the block header is damaged");
+    bench_free(b);
+}
+
 /* A varying field whose dimensions, under checksums that are right, do not fit its values of 2 x 2 x 3. */
 static void expect_dims(uint32_t first, uint32_t second, const char *complaint)
 {
@@ -199,6 +227,23 @@ static void expect_dims(uint32_t first, uint32_t second, const char *complaint)
     cr_assert_eq(status, complaint ? APL_E_CORRUPT : APL_OK, "%u x %u", first, second);
     cr_assert(!complaint || strstr(err.message, complaint), "%s", err.message);
     cr_assert_eq(b->decoded.records, complaint ? 0 : 1);
+    bench_free(b);
+}
+
+/* The values that are left for the second of two records are fewer than its shape says. */
+Test(block_damage, dimensions_that_the_first_record_leaves_no_room_for)
+{
+    struct bench *b = bench_new(small_and_varying, 0);
+    static const uint8_t data[64];
+    const int64_t name[] = {1}, part[] = {2, 2, 3};
+    apl_value values[] = {{data, NULL}, {data, name}, {data, part}};
+    apl_error err;
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(raw_block_append(&b->block, &b->schema, values, &err), APL_OK);
+    store_le(b->block.columns[2].dims.data + 8, 3, 4);
+    bench_encode(b);
+    cr_assert_eq(parse_and_decode(b, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "field part: impossible shape of record 1"), "%s", err.message);
     bench_free(b);
 }
 
@@ -254,6 +299,24 @@ Test(block_damage, despite_where_the_codec_cannot)
         cr_assert_not_null(strstr(err.message, "coded bytes is wrong"), "%s", err.message);
         cr_assert_eq(b->decoded.columns[0].values.size, 0);
     }
+    bench_free(b);
+}
+
+/* Decoded row by row, too. */
+Test(block_damage, rows_with_a_wrong_sum)
+{
+    struct bench *b = bench_coded(one_picture, 3);
+    static uint8_t room[3][192];
+    uint8_t *rows[] = {room[0], room[1], room[2]};
+    apl_error err;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        b->copy[HEAD + 24] ^= (uint8_t)wrong;
+        repair(b);
+        cr_assert_eq(parse(b, &err), APL_OK);
+        cr_assert_eq(block_decode_rows(&b->coder, &b->schema, &b->view, 0, rows, &err),
+                     wrong ? APL_E_CORRUPT : APL_OK);
+    }
+    cr_assert_not_null(strstr(err.message, "decoded bytes is wrong"), "%s", err.message);
     bench_free(b);
 }
 

@@ -295,7 +295,12 @@ enum {
     SEGMENT,
     MOMENTS,
     CLASS_COUNTS,
-    PRODUCTS = 17
+    KEPT,
+    SKIPPED,
+    INDEXED,
+    IMAGES = 15,
+    PROGRESSIVE,
+    PRODUCTS
 };
 
 static void put_entry(struct buffer *b, unsigned tag, unsigned flags, const void *payload, size_t size)
@@ -374,6 +379,95 @@ Test(manifest_code, entries_that_say_nonsense)
         cr_assert_eq(decode_with(cases[i].tag, 0, cases[i].payload, cases[i].size, &err), APL_E_CORRUPT,
                      "case %zu", i);
         cr_assert_not_null(strstr(err.message, "the manifest is damaged: "));
+    }
+}
+
+/* Fewer are listed, if they are many; never more. */
+Test(manifest_code, as_many_files_are_skipped_as_are_listed)
+{
+    apl_error err;
+    cr_assert_eq(decode_with(SKIPPED, 0, "\1\0\0\0\0\0\0\0\1\0\0\0\1\0a\1\0b", 18, &err), APL_OK);
+    cr_assert_eq(decode_with(SKIPPED, 0, "\2\0\0\0\0\0\0\0\1\0\0\0\1\0a\1\0b", 18, &err), APL_OK);
+    cr_assert_eq(decode_with(SKIPPED, 0, "\0\0\0\0\0\0\0\0\1\0\0\0\1\0a\1\0b", 18, &err), APL_E_CORRUPT);
+}
+
+Test(manifest_code, moments_are_of_as_many_channels_as_there_are)
+{
+    struct schema s = {0};
+    apl_error err;
+    add_every_kind(&s);
+    for (uint8_t f = 0; f < s.count; f++)
+        for (uint8_t channels = 1; channels <= 4; channels++) {
+            const uint8_t entry[12 + 96] = {[4] = f, [8] = channels};
+            cr_assert_eq(decode_with(MOMENTS, 0, entry, sizeof entry, &err),
+                         channels == field_channels(&s.fields[f]) ? APL_OK : APL_E_CORRUPT, "field %u", f);
+        }
+    schema_free(&s);
+}
+
+/* A store of ten images: of any size, or of JPEG files of which five are indexed; with one entry more. */
+static apl_status decode_images_with(bool indexed, unsigned tag, const struct buffer *entry, apl_error *err)
+{
+    struct manifest m = {.tool = strdup("tool"), .source_format = strdup("none")};
+    struct buffer b = {0};
+    if (indexed) {
+        add_field(&m.schema, "image", APL_U8, APL_INPUT, SHAPE_OF(-1));
+        cr_assert_eq(schema_set_media(&m.schema, 0, "image/jpeg", 10, err), APL_OK);
+        m.schema.indexed[0] = true;
+        m.schema.fields[0].indexed = 5;
+    } else
+        add_field(&m.schema, "image", APL_U8, APL_INPUT, SHAPE_OF(-1, -1, -1));
+    add_split(&m, "train", 10);
+    add_member(&m, "all", 0, 0, 10);
+    add_segment(&m, 0, 10);
+    m.info = (apl_info){.records = 10, .block_records = 16};
+    cr_assert_eq(manifest_finish(&m, err), APL_OK, "%s", err->message);
+    cr_assert_eq(manifest_encode(&m, &b, err), APL_OK);
+    put_entry(&b, tag, 1, entry->data, entry->size);
+    apl_status status = decode_repaired(b.data, b.size, err);
+    buffer_free(&b);
+    manifest_free(&m);
+    return status;
+}
+
+/* Sums over more images than have pixels, or than there are. */
+Test(manifest_code, sums_are_over_images)
+{
+    static const struct {
+        uint32_t split, field, kind;
+        uint64_t images, pixels;
+        apl_status status;
+    } cases[] = {{0, 0, COLOURS_RGB, 1, 1, APL_OK},          {0, 0, COLOURS_RGB, 10, 10, APL_OK},
+                 {0, 0, COLOURS_RGB, 10, 9, APL_E_CORRUPT},  {0, 0, COLOURS_RGB, 0, 9, APL_E_CORRUPT},
+                 {0, 0, COLOURS_RGB, 11, 99, APL_E_CORRUPT}, {0, 0, COLOURS_YCC, 10, 99, APL_E_CORRUPT},
+                 {1, 0, COLOURS_RGB, 10, 99, APL_E_CORRUPT}, {0, 1, COLOURS_RGB, 10, 99, APL_E_CORRUPT}};
+    static const char sums[72];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer entry = {0};
+        apl_error err;
+        buffer_le(&entry, cases[i].split, 4);
+        buffer_le(&entry, cases[i].field, 4);
+        buffer_le(&entry, cases[i].kind, 4);
+        buffer_le(&entry, cases[i].images, 8);
+        buffer_le(&entry, cases[i].pixels, 8);
+        buffer_put(&entry, sums, sizeof sums);
+        cr_assert_eq(decode_images_with(false, IMAGES, &entry, &err), cases[i].status, "case %zu", i);
+        buffer_free(&entry);
+    }
+}
+
+/* Of the values of a kept field, some are indexed, and of those, some are of progressive files. */
+Test(manifest_code, progressive_files_are_of_those_indexed)
+{
+    for (uint64_t progressive = 0; progressive <= 6; progressive++) {
+        struct buffer entry = {0};
+        apl_error err;
+        buffer_le(&entry, 0, 4);
+        buffer_le(&entry, progressive, 8);
+        cr_assert_eq(decode_images_with(true, PROGRESSIVE, &entry, &err),
+                     progressive >= 1 && progressive <= 5 ? APL_OK : APL_E_CORRUPT, "%llu",
+                     (unsigned long long)progressive);
+        buffer_free(&entry);
     }
 }
 

@@ -133,6 +133,23 @@ Test(raw_block, refusals_append_nothing)
     schema_free(&s);
 }
 
+Test(raw_block, a_bool_is_0_or_1)
+{
+    static struct raw_block block;
+    struct schema s = {0};
+    add_field(&s, "flags", APL_BOOL, APL_TARGET, SHAPE_OF(2));
+    for (unsigned value = 0; value < 256; value++) {
+        uint8_t data[] = {1, (uint8_t)value};
+        apl_value values[] = {{data, NULL}};
+        if (value <= 1)
+            cr_assert_eq(raw_block_append(&block, &s, values, NULL), APL_OK);
+        else
+            refused(&block, &s, values, "neither 0 nor 1");
+    }
+    raw_block_free(&block);
+    schema_free(&s);
+}
+
 Test(raw_block, refuses_text_that_is_not_utf8)
 {
     static struct raw_block block;

@@ -1,5 +1,6 @@
 /* Reading back what was written: whatever bit the compressor gets wrong, nothing is stored, and what was there stays. */
 #include "counts.h"
+#include "hash.h"
 #include "store_fixture.h"
 
 #include <limits.h>
@@ -101,4 +102,28 @@ Test(readback, refuses_every_bit_that_the_compressor_gets_wrong)
     cr_assert_lt(harmless, flips / 20);
     counted("%u bits that a compressor got wrong: %zu meant nothing, all others were refused", flips,
             harmless);
+}
+
+/* A field's digest is that of the digests of every 1,024 of its records, whatever blocks they lie in. */
+Test(readback, digests_of_1024_records_each)
+{
+    static const struct fx_member long_members[] = {{"a", "train", 0, 2500}};
+    static const struct fx_recipe recipe = {fields, 1, long_members, 1};
+    apl_writer_options o = fx_options(2, 300);
+    uint8_t leaves[3][32], digest[32];
+    struct sha256 *sha = sha256_new();
+    fx_make(fx_path("db"), &recipe, &o);
+    for (uint64_t i = 0; i < 2500; i++) {
+        static struct fx_value v;
+        fx_draw(&fields[0], 0, 0, i, &v);
+        sha256_add(sha, v.data, v.bytes);
+        if (i % 1024 == 1023 || i == 2499)
+            sha256_end(sha, leaves[i / 1024]);
+    }
+    sha256_add(sha, leaves, sizeof leaves);
+    sha256_end(sha, digest);
+    sha256_free(sha);
+    apl_store *s = fx_open(fx_path("db"));
+    cr_assert(memcmp(apl_store_field(s, 0)->digest, digest, 32) == 0);
+    apl_store_close(s);
 }

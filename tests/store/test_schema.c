@@ -211,6 +211,10 @@ Test(schema, classes)
     cr_assert_eq(schema_set_classes(&s, 0, twice, NULL, 3, &err), APL_OK, "of a store that has them");
     cr_assert_eq(schema_set_new_classes(&s, 0, names, 2, &err), APL_OK);
     cr_assert_eq(schema_set_classes(&s, 0, names, NULL, 257, &err), APL_E_INVALID, "more than a u8 can name");
+    const char *all[256];
+    for (int i = 0; i < 256; i++)
+        all[i] = "any";
+    cr_assert_eq(schema_set_classes(&s, 0, all, NULL, 256, &err), APL_OK, "as many as a u8 can name");
     schema_free(&s);
 }
 

@@ -1,5 +1,6 @@
 /* Sets: many stores as one. */
 #include "hash.h"
+#include "set.h"
 #include "set_case.h"
 
 TestSuite(set, .init = set_set_up, .fini = fx_tear_down, .timeout = 240);
@@ -224,6 +225,48 @@ Test(set, has_the_blocks_of_its_shards)
         check_blocks(shuffled);
         fx_shell("rm -r '%s'/set/%s", fx_place, "*");
     }
+}
+
+/* Takes a block; the number of its shard. */
+static unsigned take_block(const apl_store *s, uint64_t number)
+{
+    apl_store *taken;
+    uint64_t own;
+    const struct run *run;
+    OK(set_take_block(s, number, &taken, &own, &run, &fx_err));
+    unsigned shard = (unsigned)(strrchr(taken->name, '/')[2] - '0');
+    store_release(taken);
+    return shard;
+}
+
+static bool is_open(const apl_store *s, uint64_t number)
+{
+    uint64_t own;
+    bool asked;
+    apl_store *taken = set_find_open(s, number, &own, &asked);
+    if (taken)
+        store_release(taken);
+    return taken;
+}
+
+/* Of two shards that may be open, the one that was used last stays when a third is needed. */
+Test(set, keeps_those_shards_open_that_were_used_last)
+{
+    static const unsigned orders[][4] = {{0, 1, 0, 2}, {1, 0, 1, 2}, {0, 2, 0, 1}, {2, 1, 2, 0}};
+    apl_store *all = made_set(0);
+    uint64_t block_of[SHARDS];
+    for (uint64_t number = apl_store_info(all)->blocks; number-- > 0;)
+        block_of[take_block(all, number)] = number;
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        apl_store *two = open_set(2);
+        for (unsigned k = 0; k < 4; k++)
+            cr_assert_eq(take_block(two, block_of[orders[i][k]]), orders[i][k]);
+        cr_assert(is_open(two, block_of[orders[i][0]]));
+        cr_assert(!is_open(two, block_of[orders[i][1]]));
+        cr_assert(is_open(two, block_of[orders[i][3]]));
+        apl_store_close(two);
+    }
+    apl_store_close(all);
 }
 
 Test(set, is_not_written_over)

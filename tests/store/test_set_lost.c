@@ -30,6 +30,11 @@ Test(set_lost, refuses_shards_that_do_not_fit)
     fx_make(fx_path("set/shape"), &(struct fx_recipe){fields, COUNT(fields), members[1], 3}, NULL);
     FAILS(APL_E_MISMATCH, join_two(shard_path(0), fx_path("set/shape")));
     SAYS("shape: field image is u8[3,7,5], but u8[3,6,5] in");
+    memcpy(fields, fx_fields, sizeof fields);
+    fields[0].role = APL_TARGET;
+    fx_make(fx_path("set/role"), &(struct fx_recipe){fields, COUNT(fields), members[1], 3}, NULL);
+    FAILS(APL_E_MISMATCH, join_two(shard_path(0), fx_path("set/role")));
+    SAYS("role: field image is target, but input in");
     make_shard(1, 1);
     FAILS(APL_E_MISMATCH, join_two(shard_path(0), shard_path(1)));
     SAYS("s1: ");
@@ -145,6 +150,15 @@ Test(set_lost, names_a_shard_that_has_been_replaced)
     o.block_records = 5;
     fx_make(shard_path(1), &r, &o);
     check_lost("is not as the list says");
+    /* the same content, called otherwise */
+    static const char *const other[3] = {"cat", "cow", "emu"};
+    apl_field fields[COUNT(fx_fields)];
+    memcpy(fields, fx_fields, sizeof fields);
+    fields[1].classes = other;
+    fx_shell("rm -r '%s/%s'", fx_place, "set/s1");
+    o.block_records = 24;
+    fx_make(shard_path(1), &(struct fx_recipe){fields, COUNT(fields), members[1], COUNT(members[1])}, &o);
+    check_lost("class 1 of field label is cow, but dog in");
 }
 
 Test(set_lost, names_a_shard_that_is_damaged)

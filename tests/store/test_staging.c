@@ -406,6 +406,24 @@ Test(staging, places_that_cannot_be)
     cr_assert_null(t);
 }
 
+/* A set, or a part of one, that has come while the store was made stays. */
+Test(staging, a_set_that_has_come_since)
+{
+    static const char *const names[] = {"db/set.apl", "db/part-0001-of-0004"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct staging *t = begin(0);
+        fill(t, ONE);
+        if (i)
+            cr_assert_eq(mkdir(fx_path(names[i]), 0777), 0);
+        else
+            fx_write(fx_path(names[i]), "x", 1);
+        FAILS(APL_E_INVALID, staging_publish(t, &fx_err));
+        staging_close(t);
+        cr_assert(!fx_exists(fx_path("db/data.mdb")) && fx_exists(fx_path(names[i])));
+        fx_shell("rm -r '%s%s'", fx_path("db"), "");
+    }
+}
+
 Test(staging, names_are_printed_safely)
 {
     struct staging *t = NULL;

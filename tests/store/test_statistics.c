@@ -149,3 +149,27 @@ Test(statistics, a_value_that_is_no_class)
     cr_assert_eq(add(&s, 0, 1, 4, 5, &err), APL_E_INVALID);
     sums_free(&s);
 }
+
+/* Of images of any size, those with up to four channels have colours. */
+Test(statistics, colours_of_up_to_four_channels)
+{
+    struct manifest m = {0};
+    apl_error err;
+    add_field(&m.schema, "image", APL_U8, APL_INPUT, SHAPE_OF(-1, -1, -1));
+    m.splits = calloc(1, sizeof *m.splits);
+    m.split_count = 1;
+    cr_assert_eq(manifest_new_summary(&m.schema, &m.splits[0], 0, &err), APL_OK);
+    uint64_t images = 0;
+    for (int64_t channels = 0; channels <= 6; channels++) {
+        static const uint8_t data[64];
+        struct raw_block block = {0};
+        const apl_value value = {data, (const int64_t[]){channels, 2, 3}};
+        cr_assert_eq(raw_block_append(&block, &m.schema, &value, &err), APL_OK);
+        cr_assert_eq(statistics_add(&m.splits[0], 0, &m.schema.fields[0], &block.columns[0], 0, 1, &err),
+                     APL_OK);
+        images += channels >= 1 && channels <= 4;
+        cr_assert_eq(split_summary(&m.splits[0], 0).colours->images, images, "%d channels", (int)channels);
+        raw_block_free(&block);
+    }
+    manifest_free(&m);
+}

@@ -28,6 +28,21 @@ static void a_position_twice(struct raw_block *block, unsigned number)
         set_position(block, 3, position_of(block, 4));
 }
 
+/* The first record of a block has that of one in the block before. */
+static void a_position_of_the_block_before(struct raw_block *block, unsigned number)
+{
+    static uint64_t position;
+    if (number == 1)
+        set_position(block, 0, position);
+    position = position_of(block, 5);
+}
+
+static void a_position_just_behind(struct raw_block *block, unsigned number)
+{
+    if (number == 0)
+        set_position(block, 2, 70);
+}
+
 static void a_position_far_away(struct raw_block *block, unsigned number)
 {
     if (number == 1)
@@ -70,6 +85,8 @@ static void positions_told(void (*values)(struct raw_block *, unsigned), const c
 Test(store_false_values, source_positions_that_there_are_not)
 {
     positions_told(a_position_twice, "as another record has", false);
+    positions_told(a_position_of_the_block_before, "record 0 of the block has source position", false);
+    positions_told(a_position_just_behind, "source position 70, which is not in its split", true);
     positions_told(a_position_far_away,
                    "record 3 of the block has source position 9223372036854775808, which is not in its split",
                    true);

@@ -231,3 +231,45 @@ Test(verify, names_the_records_that_are_hurt)
     }
     free(bytes);
 }
+
+/* Hurts that record of the member's, which is number 0, and verifies. */
+static struct told hurt(const struct fx_recipe *recipe, const apl_writer_options *options, uint64_t record)
+{
+    static struct fx_value v;
+    struct told t = {0};
+    const char *db = fx_path("db");
+    size_t size;
+    fx_make(db, recipe, options);
+    uint8_t *bytes = fx_read(file_of(db), &size);
+    fx_draw(&fx_fields[0], 0, 0, record, &v);
+    cr_assert_gt(turn(bytes, size, &v), 0);
+    fx_write(file_of(db), bytes, size);
+    FAILS(APL_E_CORRUPT, verify(db, 3, &t));
+    free(bytes);
+    fx_shell("rm -r '%s%s'", db, "");
+    return t;
+}
+
+/* Records of a shuffled store are of no member that is known: the split is named. */
+Test(verify, names_the_split_of_a_shuffled_store)
+{
+    apl_writer_options o = fx_options(1, 16);
+    o.codec = "raw";
+    cr_assert_str_eq(hurt(&few, &o, 3).member, "a");
+    o.shuffle = 1;
+    cr_assert_str_eq(hurt(&few, &o, 3).member, "train");
+}
+
+/* A block in which one thread ends and another begins is decoded by both, and told once. */
+Test(verify, tells_a_block_that_is_read_twice_once)
+{
+    static const struct fx_member many_members[] = {{"a", "train", 0, 3000}};
+    static const struct fx_recipe many = {fx_fields, 1, many_members, 1};
+    apl_writer_options o = fx_options(1, 100);
+    o.codec = "raw";
+    for (uint64_t record = 1020; record <= 1030; record += 10) {
+        struct told t = hurt(&many, &o, record);
+        SAYS("1 of 30 blocks");
+        cr_assert(t.blocks == 1 && t.first == 1000 && t.bad_count == 1 && t.bad[0] == record);
+    }
+}

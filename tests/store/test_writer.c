@@ -263,21 +263,41 @@ Test(writer, progress)
 {
     apl_progress p;
     apl_writer_options o = fx_options(1, 2);
-    apl_writer *w = NULL;
-    OK(apl_writer_open(fx_path("db"), &o, &w, &fx_err));
-    fx_add_fields(w, &fx_small);
-    apl_writer_progress(w, &p);
-    cr_assert(p.records == 0 && p.raw_bytes == 0 && p.stored_bytes == 0);
-    fx_append_members(w, &fx_small);
-    apl_writer_progress(w, &p);
-    cr_assert_eq(p.records, 510);
-    cr_assert_gt(p.stored_bytes, 0);
-    uint64_t raw = p.raw_bytes;
-    OK(apl_writer_commit(w, &fx_err));
-    apl_writer_close(w);
-    apl_store *s = fx_open(fx_path("db"));
-    cr_assert_eq(apl_store_info(s)->raw_bytes, raw);
-    apl_store_close(s);
+    for (o.shuffle = 0; o.shuffle <= 1; o.shuffle++) {
+        apl_writer *w = NULL;
+        OK(apl_writer_open(fx_path("db"), &o, &w, &fx_err));
+        fx_add_fields(w, &fx_small);
+        apl_writer_progress(w, &p);
+        cr_assert(p.records == 0 && p.raw_bytes == 0 && p.stored_bytes == 0);
+        fx_append_members(w, &fx_small);
+        apl_writer_progress(w, &p);
+        cr_assert_eq(p.records, 510);
+        cr_assert(o.shuffle || p.stored_bytes > 0);
+        uint64_t raw = p.raw_bytes;
+        OK(apl_writer_commit(w, &fx_err));
+        apl_writer_close(w);
+        apl_store *s = fx_open(fx_path("db"));
+        cr_assert_eq(apl_store_info(s)->raw_bytes, raw);
+        apl_store_close(s);
+        fx_shell("rm -r '%s%s'", fx_path("db"), "");
+    }
+}
+
+/* Of records that are large a block has few; one, if they are larger than a block is to be. */
+Test(writer, usual_records)
+{
+    static const struct {
+        int64_t bytes;
+        uint32_t records;
+    } cases[] = {{1 << 20, 8}, {4 << 20, 2}, {8 << 20, 1}, {(8 << 20) + 1, 1}, {64 << 20, 1}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct schema s = {0};
+        apl_error err;
+        const int64_t shape[] = {cases[i].bytes};
+        cr_assert_eq(schema_add(&s, "value", 5, APL_U8, APL_INPUT, 1, shape, &err), APL_OK);
+        cr_assert_eq(writer_usual_records(&s), cases[i].records, "%u", writer_usual_records(&s));
+        schema_free(&s);
+    }
 }
 
 Test(writer, a_commit_without_its_directory_names_it_once)

@@ -199,6 +199,8 @@ Test(transcode, other_images_stay_as_they_are)
         {.width = 90, .height = 60, .colour = JCS_CMYK},
         {.width = 90, .height = 60, .colour = JCS_YCCK},
         {.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 4, .down = 1},
+        {.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 3, .down = 1},
+        {.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 1, .down = 3},
         {.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 2, .down = 2, .without_tables = true},
     };
     for (unsigned i = 0; i < COUNT(others); i++) {
@@ -208,6 +210,25 @@ Test(transcode, other_images_stay_as_they_are)
     }
     cr_assert_null(form_of(NULL, 0).data);
     cr_assert_null(form_of((const uint8_t *)"\x89PNG", 4).data);
+}
+
+/* Two components of one name, in the frame and in the scan. */
+Test(transcode, components_of_one_name_stay_as_they_are)
+{
+    static const uint8_t frame[] = {3, 1, 0x11, 0, 2, 0x11, 1, 3}, scan[] = {3, 1, 0, 2, 0x11, 3};
+    struct jpeg_bytes bytes = jpeg_draw(
+        &(struct jpeg_case){.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 1, .down = 1});
+    unsigned changed = 0;
+    cr_assert(comes_back(bytes.data, bytes.size));
+    for (size_t i = 0; i + sizeof frame <= bytes.size; i++) {
+        if (memcmp(bytes.data + i, frame, sizeof frame) == 0)
+            bytes.data[i + 4] = 1, changed++;
+        if (memcmp(bytes.data + i, scan, sizeof scan) == 0)
+            bytes.data[i + 3] = 1, changed++;
+    }
+    cr_assert_eq(changed, 2);
+    cr_assert_null(form_of(bytes.data, bytes.size).data);
+    free(bytes.data);
 }
 
 /* A header that says so is no reason to reserve gigabytes. */
@@ -351,6 +372,32 @@ Test(transcode, a_form_that_lies_about_its_size_is_an_error)
     cr_assert_eq(transcode_back(&t, form.data, form.size, bytes.size, &back, &err), APL_OK);
     buffer_free(&form);
     buffer_free(&back);
+    free(bytes.data);
+}
+
+/* Lengths of segments that do not add up, or do with one that is too short. */
+Test(transcode, lengths_of_segments_that_lie)
+{
+    struct jpeg_bytes bytes = small_image();
+    struct buffer form = form_of(bytes.data, bytes.size);
+    struct indexed x;
+    cr_assert_eq(indexed_parse(form.data, form.size, &x, &err), APL_OK);
+    uint8_t *lengths = form.data + (x.lengths - form.data);
+    unsigned first = indexed_length(&x, 0), second = indexed_length(&x, 1),
+             least = indexed_least_bytes(&x.frame, x.mcus);
+    const unsigned lies[][2] = {
+        {first - 1, second}, {first + 1, second}, {least - 1, first - least + 1 + second}};
+    cr_assert(first > least && first + second < UINT16_MAX);
+    for (unsigned i = 0; i < COUNT(lies); i++) {
+        store_le(lengths, lies[i][0], 2);
+        store_le(lengths + 2, lies[i][1], 2);
+        cr_assert_eq(indexed_parse(form.data, form.size, &x, &err), APL_E_CORRUPT, "lie %u", i);
+        cr_assert_not_null(strstr(err.message, "do not agree"), "%s", err.message);
+    }
+    store_le(lengths, least, 2);
+    store_le(lengths + 2, first - least + second, 2);
+    cr_assert_eq(indexed_parse(form.data, form.size, &x, &err), APL_OK, "that could be");
+    buffer_free(&form);
     free(bytes.data);
 }
 

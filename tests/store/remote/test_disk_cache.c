@@ -172,6 +172,8 @@ Test(disk_cache, keeps_what_is_needed_soonest)
         expect(i, 100 + i);
         cr_assert_eq(keep(i), 0);
     }
+    expect(4, 103);
+    cr_assert_eq(keep(4), CACHE_IS_FULL); /* no sooner than the last of them */
     expect(4, 200);
     cr_assert_eq(keep(4), CACHE_IS_FULL); /* needed later than all that is there */
     cr_assert_eq(keep(5), CACHE_IS_FULL); /* nothing is known of it */
@@ -179,6 +181,75 @@ Test(disk_cache, keeps_what_is_needed_soonest)
     cr_assert_eq(keep(6), 0);
     cr_assert(!has(3) && !has(4) && has(2) && has(6));
     cr_assert_eq(used(), 4 * PAGE);
+}
+
+/* Files that are open keep their parts, however old they are, as long as nothing is known of when they are needed. */
+Test(disk_cache, parts_of_open_files_stay)
+{
+    char path[100];
+    close_cache();
+    open_cache(2 * PAGE);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct timespec times[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+        cr_assert_eq(keep(i), 0);
+        path_of(i, path);
+        cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    expect(2, 50);
+    cr_assert_eq(keep(2), CACHE_IS_FULL);
+    cr_assert(has(0) && has(1));
+}
+
+Test(disk_cache, the_clock_does_not_go_back)
+{
+    uint64_t clock;
+    uint32_t turn, next;
+    disk_cache_begin(cache, &clock, &turn);
+    cr_assert_eq(clock, 1);
+    disk_cache_advance(cache, 10);
+    disk_cache_advance(cache, 5);
+    disk_cache_begin(cache, &clock, &next);
+    cr_assert_eq(clock, 10);
+    cr_assert_eq(next, turn + 1);
+}
+
+/* What a reader has not read in a whole epoch makes room; what it has read does not. */
+Test(disk_cache, what_was_not_read_ages)
+{
+    uint64_t clock;
+    uint32_t turn;
+    close_cache();
+    open_cache(PAGE);
+    disk_cache_begin(cache, &clock, &turn);
+    cr_assert_eq(keep(1), 0);
+    disk_cache_age(cache, turn);
+    expect(2, 50);
+    cr_assert_eq(keep(2), CACHE_IS_FULL);
+    disk_cache_begin(cache, &clock, &turn);
+    cr_assert(has(1));
+    disk_cache_age(cache, turn);
+    expect(2, 50);
+    cr_assert_eq(keep(2), CACHE_IS_FULL, "it has been read since");
+    disk_cache_begin(cache, &clock, &turn);
+    disk_cache_age(cache, turn);
+    expect(2, 50);
+    cr_assert_eq(keep(2), 0);
+    cr_assert(!has(1) && has(2));
+}
+
+/* How much is used is noted twice, so that half a note is none. */
+Test(disk_cache, a_wrong_note_of_what_is_used)
+{
+    char path[100];
+    const uint64_t much = (uint64_t)1 << 40;
+    cr_assert_eq(keep(1), 0);
+    snprintf(path, sizeof path, "%s/used", place);
+    int fd = open(path, O_WRONLY);
+    cr_assert_eq(pwrite(fd, &much, 8, 0), 8);
+    close(fd);
+    cr_assert_eq(used(), 0);
+    cr_assert_eq(keep(2), 0);
+    cr_assert_eq(used(), PAGE);
 }
 
 /* What has come early is still expected, and keeps its place when it is read. */

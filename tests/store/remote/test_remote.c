@@ -226,6 +226,17 @@ Test(remote, headers)
     reply_take_header(&r, "Retry-After", "3");
     cr_expect(r.ranged && r.first == 7 && r.last == 9 && r.total == 10 && r.has_etag && r.wait_s == 3);
     cr_expect_str_eq(r.validator, "\"x\"");
+    static const struct {
+        const char *range;
+        bool is;
+    } ranges[] = {{"bytes 7-7/10", true}, {"bytes 7-8/*", true}, {"bytes 8-7/10", false},
+                  {"bytes */10", false},  {"bytes 7-", false},   {"lines 7-9/10", false}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        struct reply one = {0};
+        reply_take_header(&one, "Content-Range", ranges[i].range);
+        cr_expect_eq(one.ranged, ranges[i].is, "%s", ranges[i].range);
+        cr_expect_eq(one.total, i == 0 ? 10 : 0);
+    }
 }
 
 Test(remote, lasts)
@@ -252,6 +263,9 @@ Test(remote, lasts)
         {{.status = 206, .ranged = true, .first = 300000, .last = 300999, .total = SIZE, .too_long = true},
          APL_E_IO,
          "the server sent more bytes than were asked for"},
+        {{.status = 206, .ranged = true, .first = 300000, .last = 301000, .total = SIZE},
+         APL_E_IO,
+         "the server sent bytes 300000 to 301000 where 300000 to 300999 were asked for"},
         {{.status = 206, .ranged = true, .first = 300000, .last = 300999, .total = SIZE + 1},
          APL_E_MISMATCH,
          "replaced"},

@@ -199,6 +199,8 @@ Test(split, names_that_are_nearly_those_of_a_rest)
     uint64_t n = 0;
     OK(make(store, "val", 0.5, "train"));
     FAILS(APL_E_NOTFOUND, "has no split", apl_split_ids(store, "trail-val", NULL, &n, &err));
+    FAILS(APL_E_NOTFOUND, "has no split", apl_split_ids(store, "train-x-val", NULL, &n, &err));
+    FAILS(APL_E_NOTFOUND, "has no split", apl_split_ids(store, "trai-val", NULL, &n, &err));
     FAILS(APL_E_INVALID, "NULL", apl_split_verify(NULL, "val", 1, &err));
     FAILS(APL_E_INVALID, "NULL", apl_split_verify(store, NULL, 1, &err));
     cr_assert_eq(apl_split_verify(store, "val", 1, NULL), APL_OK);

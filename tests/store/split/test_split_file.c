@@ -170,6 +170,29 @@ Test(split_file, bitsets_that_contradict_each_other)
     apl_store_close(store);
 }
 
+/* Tables that are kept as they are, a byte short or long. */
+Test(split_file, bitsets_of_another_length)
+{
+    apl_store *store = plain_store(1000, 0);
+    make_split(store, "val", 0.25, NULL, NULL);
+    size_t size;
+    uint8_t *b = read_bytes("val", &size), *end = b + 134 + 125;
+    cr_assert(b[125] == 0 && load_le(b + 126, 8) == 125);
+    memmove(end - 1, end, size - 134 - 125);
+    store_le(b + 126, 124, 8);
+    reseal(b, size - 1);
+    FAILS(APL_E_CORRUPT, "a bitset has the wrong length", decode(store, b, size - 1));
+    free(b);
+    b = read_bytes("val", &size), end = b + 134 + 125;
+    memmove(end + 1, end, size - 134 - 125);
+    *end = 0;
+    store_le(b + 126, 126, 8);
+    reseal(b, size + 1);
+    FAILS(APL_E_CORRUPT, "a bitset has the wrong length", decode(store, b, size + 1));
+    free(b);
+    apl_store_close(store);
+}
+
 Test(split_file, later_versions)
 {
     apl_store *store = plain_store(300, 0);

@@ -65,6 +65,33 @@ Test(split_lineage, made_again)
     apl_store_close(store);
 }
 
+/* A file that has the records of a child, but says that it is of another generation, is none. */
+Test(split_lineage, of_another_generation)
+{
+    apl_store *store = family();
+    uint64_t n = 0;
+    char path[160];
+    snprintf(path, sizeof path, "%s/half.split", db);
+    FILE *f = fopen(path, "rb");
+    static uint8_t bytes[1 << 16];
+    size_t size = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    cr_assert_eq(load_le(bytes + 52, 4), 1);
+    for (uint64_t generation = 1; generation <= 2; generation++) {
+        store_le(bytes + 52, generation, 4);
+        store_le(bytes + size - 8, hash_xxh3_64(bytes, size - 8), 8);
+        cr_assert_eq(unlink(path), 0);
+        f = fopen(path, "wb");
+        cr_assert_eq(fwrite(bytes, 1, size, f), size);
+        fclose(f);
+        if (generation == 1)
+            OK(apl_split_ids(store, "half", NULL, &n, &err));
+        else
+            FAILS(APL_E_MISMATCH, "half.split: split val", apl_split_ids(store, "half", NULL, &n, &err));
+    }
+    apl_store_close(store);
+}
+
 Test(split_lineage, listed)
 {
     apl_store *store = family();

@@ -286,6 +286,64 @@ Test(split_units, what_cannot_be_hashed)
     apl_store_close(store);
 }
 
+/* Equal numbers may have different bytes in all of these. */
+Test(split_units, floating_point_fields_group_nothing)
+{
+    static const apl_dtype types[] = {APL_F16, APL_BF16, APL_F32, APL_F64};
+    static const char *const fields[] = {"a", "b", "c", "d"};
+    static const uint8_t zero[8];
+    const apl_value values[] = {{zero, NULL}, {zero, NULL}, {zero, NULL}, {zero, NULL}};
+    apl_store *store;
+    apl_writer *w;
+    OK(apl_writer_open(db, NULL, &w, &err));
+    for (size_t i = 0; i < 4; i++)
+        OK(apl_writer_add_field(w, fields[i], types[i], i ? APL_TARGET : APL_INPUT, 0, NULL, &err));
+    OK(apl_writer_begin_member(w, "one", "train", 0, &err));
+    for (int i = 0; i < 9; i++)
+        OK(apl_writer_append(w, values, &err));
+    OK(apl_writer_commit(w, &err));
+    apl_writer_close(w);
+    OK(apl_store_open(db, NULL, &store, &err));
+    for (size_t i = 0; i < 4; i++) {
+        apl_split_options o = asked("val", 0.3, APL_BY_CONTENT, fields[i]);
+        FAILS(APL_E_INVALID, "floating-point", apl_split_make(store, &o, &err));
+    }
+    apl_store_close(store);
+}
+
+/* Groups of two records. Of those of an odd number both have class 1; the others have classes 0 and 1, and count as class 0. */
+Test(split_units, a_group_of_two_classes_is_of_the_lower)
+{
+    apl_store *store;
+    apl_writer *w;
+    OK(apl_writer_open(db, NULL, &w, &err));
+    OK(apl_writer_add_field(w, "group", APL_U32, APL_INPUT, 0, NULL, &err));
+    OK(apl_writer_add_field(w, "class", APL_U8, APL_TARGET, 0, NULL, &err));
+    OK(apl_writer_begin_member(w, "one", "train", 0, &err));
+    for (uint32_t i = 0; i < 2 * 400; i++) {
+        uint32_t group = i / 2;
+        uint8_t class = (uint8_t)(group % 2 || i % 2);
+        OK(apl_writer_append(w, (apl_value[]){{&group, NULL}, {&class, NULL}}, &err));
+    }
+    OK(apl_writer_commit(w, &err));
+    apl_writer_close(w);
+    OK(apl_store_open(db, NULL, &store, &err));
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        apl_split_options o = asked("val", 0.5, APL_BY_CONTENT, "group");
+        o.stratify = "class";
+        o.seed = seed;
+        o.replace = 1;
+        OK(apl_split_make(store, &o, &err));
+        uint64_t n, mixed = 0, *ids = ids_of(store, "val", &n);
+        for (uint64_t i = 0; i < n; i++)
+            mixed += ids[i] / 2 % 2 == 0;
+        cr_assert_eq(mixed, 200, "%llu records of mixed groups", (unsigned long long)mixed);
+        cr_assert_eq(n, 400);
+        free(ids);
+    }
+    apl_store_close(store);
+}
+
 /* Callers that were built before there were groups have shorter options. */
 Test(split_units, options_of_an_older_version)
 {
