@@ -1,14 +1,14 @@
 /* Blocks: checking and reading the header, which nothing is believed of. The layout is in block.h. */
 #include "block.h"
 #include "block_layout.h"
+#include "entropy.h"
 #include "expansion.h"
 #include "kept.h"
 
-/* The most that coded bytes can decode to. Of zstd, each of a frame's blocks takes 4 bytes at least and gives 128 KiB at
- * most; the other codecs hold nothing but frames and tables. */
+/* The most that coded bytes can decode to. The other codecs hold nothing but frames and tables. */
 static uint64_t most_decoded(unsigned codec, uint64_t coded)
 {
-    return codec == CODEC_RAW ? coded : coded * ((128u << 10) / 4);
+    return codec == CODEC_RAW ? coded : entropy_most(coded);
 }
 
 /* Are the sizes those of a kept column? */

@@ -4,6 +4,7 @@
 #include "delivery.h"
 #include "late.h"
 #include "late_fields.h"
+#include "mix.h"
 #include "prefetch.h"
 
 /* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
@@ -125,6 +126,8 @@ apl_status values_name(const struct worker *w, const struct job *job, unsigned f
                        apl_error *err)
 {
     uint64_t id = job->buffer->batch.ids[k];
-    fail_in(err, status, "record %llu, field %s", (unsigned long long)id, w->spec->schema->fields[f].name);
+    uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+    fail_in(err, status, "%s: record %llu, field %s", mix_source_of(w->spec, index)->store->name,
+            (unsigned long long)id, w->spec->schema->fields[f].name);
     return fail_records(err, status, id, 1);
 }

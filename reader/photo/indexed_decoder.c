@@ -134,7 +134,7 @@ static void place_pixels(struct indexed_decoder *d, struct jpeg_region r, unsign
 static apl_status start_exact(struct indexed_decoder *d, struct jpeg_region region, unsigned eighths,
                               struct jpeg_planes *planes, apl_error *err)
 {
-    struct jpeg_region wider = with_context(&d->image.frame, region);
+    struct jpeg_region wider = with_context(&d->image.rendering.frame, region);
     TRY(indexed_planes_start(d->planes, wider, eighths, planes, err));
     d->exact.across = (unsigned)(planes->plane[1].step_across / planes->plane[0].step_across);
     d->exact.down = (unsigned)(planes->plane[1].step_down / planes->plane[0].step_down);
@@ -165,7 +165,7 @@ static void next_strip(struct indexed_decoder *d, struct jpeg_band *band)
 apl_status indexed_decoder_start(struct indexed_decoder *d, struct jpeg_region region, unsigned eighths,
                                  enum jpeg_chroma chroma, struct jpeg_planes *planes, apl_error *err)
 {
-    d->pixels = chroma == JPEG_CHROMA_EXACT && d->image.colours == INDEXED_IS_YCC;
+    d->pixels = chroma == JPEG_CHROMA_EXACT && d->image.rendering.colours == IMAGE_YCC;
     if (d->pixels)
         return start_exact(d, region, eighths, planes, err);
     return indexed_planes_start(d->planes, region, eighths, planes, err);

@@ -53,12 +53,13 @@ static const uint8_t natural[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 
 apl_status indexed_planes_open(struct indexed_planes *d, const struct indexed *image, apl_error *err)
 {
     struct segments *s = &d->segments;
+    const struct rendering *r = &image->rendering;
     d->image = *image;
     d->next = d->end = 0;
     d->tail_from = SIZE_MAX;
-    for (unsigned i = 0; i < image->frame.components; i++)
+    for (unsigned i = 0; i < r->frame.components; i++)
         for (unsigned k = 0; k < 64; k++)
-            s->quant[i][natural[k]] = image->table[i][k];
+            s->quant[i][natural[k]] = r->tables[i][k];
     for (unsigned i = 0; i < image->codes; i++)
         if (!code_table_make(&s->dc[i], image->dc[i].counts, image->dc[i].symbols, false) ||
             !code_table_make(&s->ac[i], image->ac[i].counts, image->ac[i].symbols, true))
@@ -69,22 +70,20 @@ apl_status indexed_planes_open(struct indexed_planes *d, const struct indexed *i
 /* ----------------------------------------------------------------------------------------------- region */
 
 /* Of a block's samples on a side: those of chroma are not scaled down as long as luma has more. */
-static unsigned block_size_of(const struct indexed *x, unsigned plane, unsigned eighths)
+static unsigned block_size_of(const struct frame *f, unsigned plane, unsigned eighths)
 {
-    unsigned across = x->frame.across[0] / x->frame.across[plane],
-             down = x->frame.down[0] / x->frame.down[plane];
+    unsigned across = f->across[0] / f->across[plane], down = f->down[0] / f->down[plane];
     return eighths < 8 && across == 2 && down == 2 ? 2 * eighths : eighths;
 }
 
 static void describe_plane(struct indexed_planes *d, unsigned i, unsigned eighths)
 {
-    const struct indexed *x = &d->image;
-    unsigned size = block_size_of(x, i, eighths), across = x->frame.across[i] * size,
-             down = x->frame.down[i] * size;
-    uint32_t mcu_width = 8u * x->frame.across[0], mcu_height = 8u * x->frame.down[0];
+    const struct frame *f = &d->image.rendering.frame;
+    unsigned size = block_size_of(f, i, eighths), across = f->across[i] * size, down = f->down[i] * size;
+    uint32_t mcu_width = 8u * f->across[0], mcu_height = 8u * f->down[0];
     d->planes.plane[i] = (struct jpeg_plane){
-        .width = (uint32_t)(((uint64_t)x->frame.width * across + mcu_width - 1) / mcu_width),
-        .height = (uint32_t)(((uint64_t)x->frame.height * down + mcu_height - 1) / mcu_height),
+        .width = (uint32_t)(((uint64_t)f->width * across + mcu_width - 1) / mcu_width),
+        .height = (uint32_t)(((uint64_t)f->height * down + mcu_height - 1) / mcu_height),
         .step_across = (double)mcu_width / across,
         .step_down = (double)mcu_height / down,
         .band_rows = down * d->rows_of_band,
@@ -111,11 +110,12 @@ static bool reserve_samples(struct indexed_planes *d)
 static void order_blocks(struct indexed_planes *d)
 {
     struct segments *s = &d->segments;
+    const struct frame *f = &d->image.rendering.frame;
     s->blocks = 0;
     s->per_segment = d->image.mcus;
     for (unsigned i = 0; i < d->planes.count; i++)
-        for (unsigned y = 0; y < d->image.frame.down[i]; y++)
-            for (unsigned x = 0; x < d->image.frame.across[i]; x++, s->blocks++) {
+        for (unsigned y = 0; y < f->down[i]; y++)
+            for (unsigned x = 0; x < f->across[i]; x++, s->blocks++) {
                 s->block[s->blocks].plane = i;
                 s->block[s->blocks].offset = s->plane[i].size * (y * s->plane[i].stride + x);
             }
@@ -130,9 +130,10 @@ static uint32_t runs_of_row(const struct indexed_planes *d)
 /* As many rows of MCUs as a band may have, as long as they are short: two segments at once want some to choose from. */
 static uint32_t rows_of_band(const struct indexed_planes *d, unsigned eighths)
 {
+    const struct frame *f = &d->image.rendering.frame;
     uint32_t rows = 0, most = 0;
     for (unsigned i = 0; i < d->planes.count; i++) {
-        uint32_t down = block_size_of(&d->image, i, eighths) * d->image.frame.down[i];
+        uint32_t down = block_size_of(f, i, eighths) * f->down[i];
         most = down > most ? down : most;
     }
     while ((rows + 1) * most <= JPEG_BAND_ROWS && (rows == 0 || rows * runs_of_row(d) < BAND_RUNS))
@@ -150,18 +151,18 @@ static void skip_rows_of_segments(struct indexed_planes *d, uint32_t rows)
 apl_status indexed_planes_start(struct indexed_planes *d, struct jpeg_region region, unsigned eighths,
                                 struct jpeg_planes *planes, apl_error *err)
 {
-    const struct indexed *x = &d->image;
-    uint32_t mcu_width = 8u * x->frame.across[0], mcu_height = 8u * x->frame.down[0];
+    const struct rendering *r = &d->image.rendering;
+    uint32_t mcu_width = 8u * r->frame.across[0], mcu_height = 8u * r->frame.down[0];
     d->from = region.left / mcu_width;
     d->to = (region.left + region.width + mcu_width - 1) / mcu_width;
     d->next = region.top / mcu_height;
     d->end = (region.top + region.height + mcu_height - 1) / mcu_height;
-    d->planes.count = x->frame.components;
-    d->planes.ycc = x->colours == INDEXED_IS_YCC;
+    d->planes.count = r->frame.components;
+    d->planes.ycc = r->colours == IMAGE_YCC;
     d->rows_of_band = rows_of_band(d, eighths);
     for (unsigned i = 0; i < d->planes.count; i++) {
         describe_plane(d, i, eighths);
-        d->done[i] = d->next * d->segments.plane[i].size * x->frame.down[i];
+        d->done[i] = d->next * d->segments.plane[i].size * r->frame.down[i];
     }
     order_blocks(d);
     skip_rows_of_segments(d, d->next);
@@ -206,7 +207,7 @@ static apl_status fill_run(struct indexed_planes *d, uint32_t row, uint32_t k, s
     run->first = first - begin;
     run->end = indexed_least(d->to - begin, x->mcus);
     for (unsigned i = 0; i < d->planes.count; i++)
-        run->out[i] = d->rows[i][row * x->frame.down[i] * d->segments.plane[i].size] +
+        run->out[i] = d->rows[i][row * x->rendering.frame.down[i] * d->segments.plane[i].size] +
                       (first - d->from) * d->segments.plane[i].step;
     return APL_OK;
 }
@@ -229,7 +230,7 @@ static apl_status make_runs(struct indexed_planes *d, uint32_t rows, size_t *cou
 static void fill_band(struct indexed_planes *d, uint32_t rows, struct jpeg_band *band)
 {
     for (unsigned i = 0; i < d->planes.count; i++) {
-        uint32_t most = rows * d->segments.plane[i].size * d->image.frame.down[i];
+        uint32_t most = rows * d->segments.plane[i].size * d->image.rendering.frame.down[i];
         band->plane[i].first = d->done[i];
         band->plane[i].count = indexed_least(most, d->planes.plane[i].height - d->done[i]);
         band->plane[i].rows = d->rows[i];

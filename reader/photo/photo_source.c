@@ -1,11 +1,13 @@
 /* Files and indexed images, each with its decoder: see photo_source.h. */
 #include "photo_source.h"
 
+#include "indexed_check.h"
 #include "indexed_decoder.h"
 
 struct photo_source {
     struct jpeg_decoder *files;
     struct indexed_decoder *indexed;
+    struct indexed_checker *checker;
     bool is_indexed; /* is the image that is open? */
 };
 
@@ -16,7 +18,8 @@ struct photo_source *photo_source_new(void)
         return NULL;
     s->files = jpeg_decoder_new();
     s->indexed = indexed_decoder_new(cpu_variant());
-    if (!s->files || !s->indexed) {
+    s->checker = indexed_checker_new();
+    if (!s->files || !s->indexed || !s->checker) {
         photo_source_free(s);
         return NULL;
     }
@@ -29,6 +32,7 @@ void photo_source_free(struct photo_source *s)
         return;
     jpeg_decoder_free(s->files);
     indexed_decoder_free(s->indexed);
+    indexed_checker_free(s->checker);
     free(s);
 }
 
@@ -43,10 +47,12 @@ static apl_status source_open_indexed(struct photo_source *s, const void *bytes,
     static const enum jpeg_colour colours[] = {JPEG_GREY, JPEG_YCC, JPEG_RGB};
     struct indexed image;
     TRY(indexed_parse(bytes, size, &image, err));
-    *info = (struct jpeg_info){.width = image.frame.width,
-                               .height = image.frame.height,
-                               .components = image.frame.components,
-                               .colour = colours[image.colours],
+    TRY(indexed_check(s->checker, &image, err));
+    const struct rendering *r = &image.rendering;
+    *info = (struct jpeg_info){.width = r->frame.width,
+                               .height = r->frame.height,
+                               .components = r->frame.components,
+                               .colour = colours[r->colours],
                                .orientation = 1};
     return indexed_decoder_open(s->indexed, &image, err);
 }

@@ -16,6 +16,12 @@ void entropy_free(struct entropy *entropy);
 /* The most bytes that a frame of `size` bytes can take; SIZE_MAX if that is more than a size_t holds. */
 size_t entropy_bound(size_t size);
 
+/* The most that `coded` bytes of frames can decode to: each of a frame's blocks takes 4 bytes at least and gives 128 KiB at most. */
+static inline uint64_t entropy_most(uint64_t coded)
+{
+    return coded * ((128u << 10) / 4);
+}
+
 /* The level below all of zstd's: Huffman codes alone, no looking for matches. The few that residuals have by
  * chance cost more than they save, and cost the decoder time. */
 #define ENTROPY_LITERALS (-128)

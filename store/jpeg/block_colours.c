@@ -53,7 +53,7 @@ struct totals {
 
 struct walked {
     const struct blocks *blocks;
-    const uint8_t *const *tables;
+    const uint8_t (*tables)[BLOCK_VALUES];
     colour_products_fn *multiply; /* of this machine */
     uint32_t row, column;         /* of MCUs */
     struct mcu mcu;
@@ -111,11 +111,13 @@ static int64_t divided(int64_t a, int64_t by)
     return a >= 0 ? a / by : -((-a + by - 1) / by);
 }
 
-struct colour_sums colours_of_blocks(const struct blocks *b, const uint8_t *const *tables)
+struct colour_sums colours_of_blocks(const struct blocks *b, const struct rendering *r)
 {
     const struct frame *f = &b->frame;
+    if (r->colours == IMAGE_RGB)
+        return (struct colour_sums){0};
     struct walked at = {.blocks = b,
-                        .tables = tables,
+                        .tables = r->tables,
                         .multiply = colour_products_for(cpu_variant()),
                         .mcu = {.across = f->across[0], .down = f->down[0]}};
     struct totals t = {.sum = {0}};

@@ -15,14 +15,17 @@
 #define BLOCK_MOST_BYTES  224 /* that one block takes: 64 values of 27 bits at most, and room to write */
 #define BLOCKS_MOST       10  /* in an MCU */
 
-/* Size and sampling of an image. */
+/* Size and sampling of an image. Part of struct rendering, and without padding as that is. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
 struct frame {
     uint32_t width, height;            /* pixels */
-    unsigned components;               /* 1 or 3 */
-    uint8_t across[BLOCKS_COMPONENTS]; /* blocks of a component in an MCU */
-    uint8_t down[BLOCKS_COMPONENTS];   /* of a single component: 1 */
     uint32_t columns, rows;            /* of MCUs */
+    uint16_t components;               /* 1 or 3 */
+    uint8_t across[BLOCKS_COMPONENTS]; /* blocks of a component in an MCU; 0: there is no such component */
+    uint8_t down[BLOCKS_COMPONENTS];   /* of a single component: 1 */
 };
+#pragma GCC diagnostic pop
 
 /* Fills in columns and rows of MCUs. */
 void frame_measure(struct frame *f);

@@ -6,7 +6,7 @@
 #ifndef COLOURS_H
 #define COLOURS_H
 
-#include "blocks.h"
+#include "rendering.h"
 
 #define COLOURS 3
 
@@ -22,8 +22,8 @@ struct colour_sums {
     uint64_t with_products; /* images whose products over pixels are known: all that count, or none */
 };
 
-/* Those of one JPEG image, grey or of luma and chroma, by its coefficients and the tables of its components. */
-struct colour_sums colours_of_blocks(const struct blocks *b, const uint8_t *const *tables);
+/* Those of one JPEG image, by its coefficients; of no image if its components are red, green and blue. */
+struct colour_sums colours_of_blocks(const struct blocks *b, const struct rendering *r);
 
 /* Those of one image of planes of bytes, one after another: grey, and red, green and blue, each with or without alpha. Of other
  * numbers of channels, and of no pixels: no image. */

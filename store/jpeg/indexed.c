@@ -31,26 +31,24 @@ static apl_status take_indexed_head(struct cursor *c, size_t size, struct indexe
                                     apl_error *err)
 {
     unsigned layout = cursor_u8(c), sampling = cursor_u8(c), colours = cursor_u8(c);
-    struct frame *f = &x->frame;
+    struct frame *f = &x->rendering.frame;
     x->mcus = cursor_u8(c);
     f->width = cursor_u16(c);
     f->height = cursor_u16(c);
     *end = cursor_u32(c);
-    x->tables = cursor_u8(c);
+    unsigned tables = cursor_u8(c);
     if (!cursor_ok(c) || layout != INDEXED_LAYOUT)
         return bad_index("it has no layout that is known", err);
-    if (sampling >= SAMPLINGS || colours > INDEXED_IS_RGB ||
-        (sampling == INDEXED_GREY) != (colours == INDEXED_IS_GREY))
+    if (sampling >= SAMPLINGS || colours > IMAGE_RGB || (sampling == INDEXED_GREY) != (colours == IMAGE_GREY))
         return bad_index("impossible sampling or colours", err);
-    x->sampling = (enum indexed_sampling)sampling;
-    x->colours = (enum indexed_colours)colours;
+    x->rendering.colours = (enum image_colours)colours;
     f->components = samplings[sampling].components;
-    memset(f->across, 1, sizeof f->across);
-    memset(f->down, 1, sizeof f->down);
+    memset(f->across, 1, f->components);
+    memset(f->down, 1, f->components);
     f->across[0] = samplings[sampling].across;
     f->down[0] = samplings[sampling].down;
-    if (x->mcus < 1 || x->mcus > INDEXED_MOST_SEGMENT || x->tables < 1 || x->tables > f->components ||
-        *end > size)
+    x->tables_bytes = (size_t)BLOCK_VALUES * tables;
+    if (x->mcus < 1 || x->mcus > INDEXED_MOST_SEGMENT || tables < 1 || tables > f->components || *end > size)
         return bad_index("impossible sizes", err);
     if (!f->width || !f->height || (uint64_t)f->width * f->height > INDEXED_MOST_PIXELS)
         return bad_index("impossible width or height", err);
@@ -61,12 +59,15 @@ static apl_status take_indexed_head(struct cursor *c, size_t size, struct indexe
 
 static apl_status take_tables(struct cursor *c, struct indexed *x, apl_error *err)
 {
-    const uint8_t *tables = cursor_take(c, (size_t)BLOCK_VALUES * x->tables);
-    if (!tables || memchr(tables, 0, (size_t)BLOCK_VALUES * x->tables))
+    struct rendering *r = &x->rendering;
+    x->tables = cursor_take(c, x->tables_bytes);
+    if (!x->tables || memchr(x->tables, 0, x->tables_bytes))
         return bad_index("no tables of quantisation", err);
-    for (unsigned i = 0; i < x->frame.components; i++)
-        x->table[i] = tables + (size_t)BLOCK_VALUES * (i < x->tables ? i : x->tables - 1);
-    x->codes = x->frame.components == 1 ? 1 : 2;
+    for (size_t i = 0, at = 0; i < r->frame.components; i++) {
+        memcpy(r->tables[i], x->tables + at, BLOCK_VALUES);
+        at += at + BLOCK_VALUES < x->tables_bytes ? BLOCK_VALUES : 0;
+    }
+    x->codes = r->frame.components == 1 ? 1 : 2;
     for (unsigned i = 0; i < x->codes; i++)
         if (!huffman_take(c, HUFFMAN_DC, &x->dc[i]) || !huffman_take(c, HUFFMAN_AC, &x->ac[i]))
             return bad_index("no Huffman codes", err);
@@ -75,8 +76,8 @@ static apl_status take_tables(struct cursor *c, struct indexed *x, apl_error *er
 
 static apl_status take_lengths(struct cursor *c, struct indexed *x, apl_error *err)
 {
-    uint64_t count = (uint64_t)x->segments * x->frame.rows, sum = 0;
-    unsigned least = indexed_least_bytes(&x->frame, x->mcus), shortest = UINT16_MAX;
+    uint64_t count = (uint64_t)x->segments * x->rendering.frame.rows, sum = 0;
+    unsigned least = indexed_least_bytes(&x->rendering.frame, x->mcus), shortest = UINT16_MAX;
     x->lengths = count <= cursor_left(c) / 2 ? cursor_take(c, (size_t)count * 2) : NULL;
     if (!x->lengths)
         return bad_index("its index is cut off", err);
@@ -96,7 +97,7 @@ apl_status indexed_parse(const uint8_t *bytes, size_t size, struct indexed *x, a
 {
     struct cursor c = cursor_over(bytes, size);
     size_t end;
-    *x = (struct indexed){.tables = 0};
+    *x = (struct indexed){.tables = NULL};
     TRY(take_indexed_head(&c, size, x, &end, err));
     c = cursor_over(bytes, end);
     (void)cursor_take(&c, INDEXED_HEAD);

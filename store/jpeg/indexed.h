@@ -5,7 +5,7 @@
 #ifndef INDEXED_H
 #define INDEXED_H
 
-#include "blocks.h"
+#include "rendering.h"
 #include "status.h"
 
 #define INDEXED_LAYOUT       1
@@ -14,18 +14,15 @@
 #define INDEXED_MOST_SEGMENT 32u /* MCUs */
 
 enum indexed_sampling { INDEXED_GREY, INDEXED_444, INDEXED_422, INDEXED_420, INDEXED_440 };
-enum indexed_colours { INDEXED_IS_GREY, INDEXED_IS_YCC, INDEXED_IS_RGB };
 
 /* An indexed image that has been checked. Points into its bytes. */
 struct indexed {
-    struct frame frame;
-    enum indexed_sampling sampling;
-    enum indexed_colours colours;
-    unsigned mcus;                           /* of a segment */
-    uint32_t segments;                       /* of a row of MCUs */
-    unsigned tables;                         /* of quantisation */
-    const uint8_t *table[BLOCKS_COMPONENTS]; /* of each component: 64 values in zigzag order */
-    unsigned codes;                          /* 1 or 2; component i has min(i, codes - 1) */
+    struct rendering rendering; /* as its own head has it */
+    unsigned mcus;              /* of a segment */
+    uint32_t segments;          /* of a row of MCUs */
+    const uint8_t *tables; /* of quantisation, as they are stored: what restores the file refers to them */
+    size_t tables_bytes;
+    unsigned codes; /* 1 or 2; component i has min(i, codes - 1) */
     struct huffman dc[2], ac[2];
     const uint8_t *lengths; /* of segment 0, 1, ...: 2 bytes each */
     const uint8_t *data;    /* segment 0, 1, ... */
@@ -34,7 +31,7 @@ struct indexed {
     size_t restoring_bytes;
 };
 
-/* Checks all but the segments' bits, and what restores the file. Likely errors: APL_E_CORRUPT. */
+/* Checks all but the segments' bits, and what restores the file: see indexed_check(). Likely errors: APL_E_CORRUPT. */
 apl_status indexed_parse(const uint8_t *bytes, size_t size, struct indexed *x, apl_error *err);
 
 /* Bytes of segment k. */

@@ -59,15 +59,15 @@ apl_status restoring_put(struct transcoder *t, uint64_t sum, unsigned pads, cons
     return APL_OK;
 }
 
-apl_status restoring_take(struct transcoder *t, const uint8_t *bytes, size_t size, const uint8_t *tables,
-                          size_t tables_bytes, size_t file_size, struct restoring *r, apl_error *err)
+apl_status restoring_take(struct transcoder *t, const struct indexed *x, size_t most, struct restoring *r,
+                          apl_error *err)
 {
     uint8_t prefix[MOST_PREFIX];
-    struct cursor c = cursor_over(bytes, size);
+    struct cursor c = cursor_over(x->restoring, x->restoring_bytes);
     *r = (struct restoring){.sum = cursor_u64(&c)};
-    size_t parts = cursor_u32(&c), prefix_bytes = make_prefix(tables, tables_bytes, prefix);
+    size_t parts = cursor_u32(&c), prefix_bytes = make_prefix(x->tables, x->tables_bytes, prefix);
     r->pads = cursor_u8(&c);
-    if (!cursor_ok(&c) || parts > 2 * file_size + PARTS_MOST || r->pads > PADS_LISTED)
+    if (!cursor_ok(&c) || parts > most || parts > entropy_most(cursor_left(&c)) || r->pads > PADS_LISTED)
         return fail(err, APL_E_CORRUPT, "indexed JPEG: what restores it is damaged");
     t->parts.size = 0;
     if (!buffer_reserve(&t->parts, parts + 1))

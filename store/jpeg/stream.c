@@ -63,13 +63,13 @@ static bool take_codes(struct stream *s, struct cursor *c)
 static bool find_colours(struct stream *s)
 {
     const uint8_t *id = s->ids;
-    s->colours = STREAM_YCC;
+    s->colours = IMAGE_YCC;
     if (s->frame.components == 1)
-        s->colours = STREAM_GREY;
+        s->colours = IMAGE_GREY;
     else if (!s->has_jfif && s->has_adobe)
-        s->colours = s->adobe_transform ? STREAM_YCC : STREAM_RGB;
+        s->colours = s->adobe_transform ? IMAGE_YCC : IMAGE_RGB;
     else if (!s->has_jfif && id[0] == 'R' && id[1] == 'G' && id[2] == 'B')
-        s->colours = STREAM_RGB;
+        s->colours = IMAGE_RGB;
     return s->adobe_transform <= 1;
 }
 
@@ -247,6 +247,14 @@ bool stream_next_scan(struct stream *s, struct cursor *c)
             return false;
     }
     return true;
+}
+
+struct rendering stream_rendering(const struct stream *s)
+{
+    struct rendering r = {.frame = s->frame, .colours = s->colours};
+    for (unsigned i = 0; i < s->frame.components; i++)
+        memcpy(r.tables[i], s->tables[s->table_of[i]], BLOCK_VALUES);
+    return r;
 }
 
 bool stream_may_hold(const struct stream *s, const struct cursor *left)

@@ -7,11 +7,10 @@
 #define STREAM_H
 
 #include "progressive.h"
+#include "rendering.h"
 
 #define STREAM_MOST_PIXELS ((uint64_t)1 << 25)
 #define STREAM_MOST_SCANS  PROGRESSIVE_MOST_SCANS
-
-enum stream_colours { STREAM_GREY, STREAM_YCC, STREAM_RGB };
 
 struct stream_code {
     bool there;
@@ -21,7 +20,7 @@ struct stream_code {
 /* What has been read of a file. */
 struct stream {
     struct frame frame;
-    enum stream_colours colours;
+    enum image_colours colours;
     bool has_frame, has_jfif, has_adobe, is_progressive;
     uint8_t adobe_transform;
     uint8_t ids[BLOCKS_COMPONENTS], table_of[BLOCKS_COMPONENTS]; /* of each component */
@@ -42,6 +41,9 @@ struct stream {
 
 /* Reads segments from `c` up to the first byte of the next scan. false: none, or none that is taken. */
 bool stream_next_scan(struct stream *s, struct cursor *c);
+
+/* What the headers up to the first scan say of the image. */
+struct rendering stream_rendering(const struct stream *s);
 
 /* May what is `left` of a file have the coefficients of its frame? Each block's first takes a bit at least. Asked before memory is reserved
  * for them: a header of some bytes may say that there are millions. */

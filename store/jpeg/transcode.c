@@ -76,17 +76,13 @@ static unsigned choose_segment(const struct frame *f)
 }
 
 /* The tables of all components; of those at the end that are alike, one. */
-static unsigned put_tables(const struct stream *s, struct buffer *out)
+static unsigned put_tables(const struct rendering *r, struct buffer *out)
 {
-    unsigned n = s->frame.components;
-    const uint8_t *of[BLOCKS_COMPONENTS];
-    for (unsigned i = 0; i < n; i++)
-        of[i] = s->tables[s->table_of[i]];
-    while (n > 1 && memcmp(of[n - 1], of[n - 2], BLOCK_VALUES) == 0)
+    unsigned n = r->frame.components;
+    while (n > 1 && memcmp(r->tables[n - 1], r->tables[n - 2], BLOCK_VALUES) == 0)
         n--;
     buffer_le(out, n, 1);
-    for (unsigned i = 0; i < n; i++)
-        buffer_put(out, of[i], BLOCK_VALUES);
+    buffer_put(out, r->tables, (size_t)BLOCK_VALUES * n);
     return n;
 }
 
@@ -173,18 +169,14 @@ static bool put_segments(const struct blocks *blocks, const struct walk *w, cons
 
 /* ------------------------------------------------------------------------------------------- the whole */
 
-static void put_indexed_head(const struct stream *s, unsigned mcus, struct buffer *out)
+static void put_indexed_head(const struct rendering *r, unsigned mcus, struct buffer *out)
 {
     buffer_le(out, INDEXED_LAYOUT, 1);
-    buffer_le(out, indexed_sampling_of(&s->frame), 1);
-    buffer_le(out,
-              s->colours == STREAM_GREY  ? INDEXED_IS_GREY
-              : s->colours == STREAM_YCC ? INDEXED_IS_YCC
-                                         : INDEXED_IS_RGB,
-              1);
+    buffer_le(out, indexed_sampling_of(&r->frame), 1);
+    buffer_le(out, r->colours, 1);
     buffer_le(out, mcus, 1);
-    buffer_le(out, s->frame.width, 2);
-    buffer_le(out, s->frame.height, 2);
+    buffer_le(out, r->frame.width, 2);
+    buffer_le(out, r->frame.height, 2);
     buffer_le(out, 0, 4); /* where the segments end */
 }
 
@@ -204,11 +196,12 @@ static void put_parts(struct transcoder *t, const struct file_parts *f, unsigned
 }
 
 /* A progressive file can be coded in several ways. */
-static bool comes_back(struct transcoder *t, unsigned pads, const uint8_t *file, size_t size)
+static bool comes_back(struct transcoder *t, const struct rendering *r, unsigned pads, const uint8_t *file,
+                       size_t size)
 {
     apl_error ignored;
     t->restored.size = 0;
-    return !t->stream.is_progressive || (restore_file(t, pads, size, &t->restored, &ignored) == APL_OK &&
+    return !t->stream.is_progressive || (restore_file(t, r, pads, size, &t->restored, &ignored) == APL_OK &&
                                          memcmp(t->restored.data, file, size) == 0);
 }
 
@@ -232,21 +225,22 @@ static bool put_indexed(struct transcoder *t, const struct file_parts *parts, co
                         size_t size, struct buffer *out, apl_status *status, apl_error *err)
 {
     const struct stream *s = &t->stream;
-    unsigned mcus = choose_segment(&s->frame);
+    const struct rendering r = stream_rendering(s);
+    unsigned mcus = choose_segment(&r.frame);
     unsigned pads = !s->not_ones ? PADS_ONES : !s->not_zeros ? PADS_ZEROS : PADS_LISTED;
-    size_t begin = out->size, tables = begin + INDEXED_HEAD;
-    if (s->frame.width < LEAST_WIDTH || (s->frame.columns + mcus) * 8 * s->frame.across[0] > MOST_WIDTH)
+    size_t begin = out->size;
+    if (r.frame.width < LEAST_WIDTH || (r.frame.columns + mcus) * 8 * r.frame.across[0] > MOST_WIDTH)
         return false;
     put_parts(t, parts, pads);
-    if (!comes_back(t, pads, file, size))
+    if (!comes_back(t, &r, pads, file, size))
         return false;
-    put_indexed_head(s, mcus, out);
-    unsigned n = put_tables(s, out);
+    put_indexed_head(&r, mcus, out);
+    unsigned n = put_tables(&r, out);
     if (!put_coefficients(&t->blocks, mcus, out))
         return false;
     store_le(out->data + begin + 8, out->size - begin, 4);
-    *status = restoring_put(t, hash_xxh3_64(file, size), pads, out->data + tables, (size_t)BLOCK_VALUES * n,
-                            out, err);
+    *status =
+        restoring_put(t, hash_xxh3_64(file, size), pads, r.tables[0], (size_t)BLOCK_VALUES * n, out, err);
     return *status == APL_OK;
 }
 
@@ -288,18 +282,14 @@ apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, str
 apl_status transcode_sums(struct transcoder *t, const uint8_t *file, size_t size, struct colour_sums *sums,
                           apl_error *err)
 {
-    const struct stream *s = &t->stream;
     struct cursor c = cursor_over(file, size);
     struct file_parts parts;
     struct buffer none = {.failed = false};
-    const uint8_t *tables[BLOCKS_COMPONENTS];
     apl_status status = APL_OK;
     *sums = (struct colour_sums){0};
     if (!read_scans(t, &c, &parts, &status))
         return was_short(t, &none, 0) || status != APL_OK ? fail_nomem(err) : APL_OK;
-    for (unsigned i = 0; i < s->frame.components; i++)
-        tables[i] = s->tables[s->table_of[i]];
-    if (s->colours != STREAM_RGB)
-        *sums = colours_of_blocks(&t->blocks, tables);
+    const struct rendering r = stream_rendering(&t->stream);
+    *sums = colours_of_blocks(&t->blocks, &r);
     return APL_OK;
 }

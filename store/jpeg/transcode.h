@@ -4,7 +4,7 @@
 
 #include "colours.h"
 #include "entropy.h"
-#include "status.h"
+#include "indexed.h"
 #include "stream.h"
 
 /* The working memory of one thread. */
@@ -30,7 +30,11 @@ apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, str
 apl_status transcode_sums(struct transcoder *t, const uint8_t *file, size_t size, struct colour_sums *sums,
                           apl_error *err);
 
-/* Appends the file, of `file_size` bytes, to `out`: to the byte, or it is an error. Likely errors: APL_E_CORRUPT, APL_E_NOMEM. */
+/* See indexed_check(). */
+apl_status transcode_check(struct transcoder *t, const struct indexed *x, apl_error *err);
+
+/* Appends the file, of `file_size` bytes, to `out`: to the byte, and with the image that the head describes, or it is an error. Likely
+ * errors: APL_E_CORRUPT, APL_E_NOMEM. */
 apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t size, size_t file_size,
                           struct buffer *out, apl_error *err);
 
@@ -40,12 +44,16 @@ static inline bool transcoder_was_progressive(const struct transcoder *t)
     return t->stream.is_progressive;
 }
 
-/* Appends the file that t->blocks and t->parts make, of `size` bytes; `pads` is an enum pads_kind. Likely errors: APL_E_CORRUPT,
- * APL_E_NOMEM. */
-apl_status restore_file(struct transcoder *t, unsigned pads, size_t size, struct buffer *out, apl_error *err);
+/* Appends the file that t->blocks and t->parts make, of `size` bytes, whose headers must say `r` of the image; `pads` is an enum
+ * pads_kind. Likely errors: APL_E_CORRUPT, APL_E_NOMEM. */
+apl_status restore_file(struct transcoder *t, const struct rendering *r, unsigned pads, size_t size,
+                        struct buffer *out, apl_error *err);
 
-/* restoring.c: what restores a file. Its parts come to at most this many bytes more than twice the file. */
-#define PARTS_MOST 32u
+/* restoring.c: what restores a file. Of one of `file` bytes, its parts come to at most so many. */
+static inline size_t restoring_most(size_t file)
+{
+    return 2 * file + 32;
+}
 enum pads_kind { PADS_ZEROS, PADS_ONES, PADS_LISTED };
 
 /* Appends it; t->parts has the parts. */
@@ -56,8 +64,8 @@ struct restoring {
     uint64_t sum; /* XXH3-64 of the file */
     unsigned pads;
 };
-/* Takes it, and the parts into t->parts. */
-apl_status restoring_take(struct transcoder *t, const uint8_t *bytes, size_t size, const uint8_t *tables,
-                          size_t tables_bytes, size_t file_size, struct restoring *r, apl_error *err);
+/* Takes it, and the parts, of at most `most` bytes, into t->parts. */
+apl_status restoring_take(struct transcoder *t, const struct indexed *x, size_t most, struct restoring *r,
+                          apl_error *err);
 
 #endif

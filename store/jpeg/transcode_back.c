@@ -21,7 +21,7 @@ static void make_segment_decoders(const struct indexed *x, struct segment_decode
         huffman_decoder_make(&x->dc[i], &d->dc[i]);
         huffman_decoder_make(&x->ac[i], &d->ac[i]);
     }
-    for (unsigned i = 0; i < x->frame.components; i++) {
+    for (unsigned i = 0; i < x->rendering.frame.components; i++) {
         d->of.dc[i] = &d->dc[i > 0];
         d->of.ac[i] = &d->ac[i > 0];
     }
@@ -49,16 +49,15 @@ static bool read_segments(struct blocks *blocks, const struct indexed *x, const 
 static apl_status read_blocks(struct transcoder *t, const struct indexed *x, apl_error *err)
 {
     static const uint8_t all[BLOCKS_COMPONENTS] = {0, 1, 2};
-    struct walk w = walk_of(&x->frame, x->frame.components, all);
+    struct walk w = walk_of(&x->rendering.frame, x->rendering.frame.components, all);
     struct segment_decoders d;
-    if (!blocks_reserve(&t->blocks, &x->frame, false))
+    if (!blocks_reserve(&t->blocks, &x->rendering.frame, false))
         return fail_nomem(err);
     make_segment_decoders(x, &d);
     if (!read_segments(&t->blocks, x, &w, &d))
         return damaged_bits(err);
     if (t->takes_colours)
-        t->colours =
-            x->colours == INDEXED_IS_RGB ? (struct colour_sums){0} : colours_of_blocks(&t->blocks, x->table);
+        t->colours = colours_of_blocks(&t->blocks, &x->rendering);
     return APL_OK;
 }
 
@@ -86,27 +85,40 @@ static bool take_part_lengths(struct cursor *c, unsigned kind, uint32_t lengths[
     return true;
 }
 
-static bool same_frame(const struct frame *a, const struct frame *b)
+/* The next header of a file: up to its scan, and of the image that it must be of. */
+static apl_status take_header(struct stream *s, const uint8_t *header, size_t bytes,
+                              const struct rendering *r, apl_error *err)
 {
-    bool same = a->width == b->width && a->height == b->height && a->components == b->components;
-    for (unsigned i = 0; same && i < a->components; i++)
-        same = a->across[i] == b->across[i] && a->down[i] == b->down[i];
-    return same;
+    struct cursor c = cursor_over(header, bytes);
+    if (!stream_next_scan(s, &c) || cursor_left(&c) > 0)
+        return bad_parts(err);
+    const struct rendering is = stream_rendering(s);
+    return rendering_same(&is, r)
+               ? APL_OK
+               : fail(err, APL_E_CORRUPT,
+                      "indexed JPEG: its size, sampling, colours or tables of quantisation are not those of "
+                      "the file that it restores");
 }
 
 /* A header, and the scan behind it. */
-static bool put_scan(struct transcoder *t, const uint8_t *header, size_t bytes, struct pads *pads,
-                     struct buffer *out, size_t most)
+static apl_status put_scan(struct transcoder *t, const uint8_t *header, size_t bytes,
+                           const struct rendering *r, struct pads *pads, struct buffer *out, size_t most,
+                           apl_error *err)
 {
-    struct cursor c = cursor_over(header, bytes);
-    if (!stream_next_scan(&t->stream, &c) || cursor_left(&c) > 0 ||
-        !same_frame(&t->stream.frame, &t->blocks.frame))
-        return false;
+    TRY(take_header(&t->stream, header, bytes, r, err));
     buffer_put(out, header, bytes);
-    return stream_encode(&t->stream, &t->blocks, pads, &t->plain, out, most);
+    bool put = stream_encode(&t->stream, &t->blocks, pads, &t->plain, out, most);
+    return put ? APL_OK : out->failed || t->plain.failed ? fail_nomem(err) : bad_parts(err);
 }
 
-apl_status restore_file(struct transcoder *t, unsigned kind, size_t size, struct buffer *out, apl_error *err)
+/* Do the scans give all coefficients, and none behind them others? Decoders leave off behind a scan of all components. */
+static bool gives_all(const struct stream *s, const struct cursor *tail)
+{
+    return stream_is_covered(s) && (s->scans == 1 || stream_ends(tail));
+}
+
+apl_status restore_file(struct transcoder *t, const struct rendering *r, unsigned kind, size_t size,
+                        struct buffer *out, apl_error *err)
 {
     struct cursor c = cursor_over(t->parts.data, t->parts.size);
     uint32_t lengths[STREAM_MOST_SCANS];
@@ -116,16 +128,27 @@ apl_status restore_file(struct transcoder *t, unsigned kind, size_t size, struct
     if (!take_part_lengths(&c, kind, lengths, &scans, &pads))
         return bad_parts(err);
     t->stream = (struct stream){.scans = 0};
-    for (unsigned i = 0; i < scans; i++) {
-        const uint8_t *header = cursor_take(&c, lengths[i]);
-        if (!header || !put_scan(t, header, lengths[i], &pads, out, most))
-            return out->failed || t->plain.failed ? fail_nomem(err) : bad_parts(err);
-    }
+    for (unsigned i = 0; i < scans; i++)
+        TRY(put_scan(t, cursor_take(&c, lengths[i]), lengths[i], r, &pads, out, most, err));
     (void)cursor_take(&c, cursor_left(&pads.list) + (size_t)(pads.list.at - pads.list.begin));
-    if (cursor_left(&pads.list) > 0 || out->size + cursor_left(&c) != most)
+    if (cursor_left(&pads.list) > 0 || !gives_all(&t->stream, &c) || out->size + cursor_left(&c) != most)
         return bad_parts(err);
     buffer_put(out, c.at, cursor_left(&c));
     return out->failed ? fail_nomem(err) : APL_OK;
+}
+
+apl_status transcode_check(struct transcoder *t, const struct indexed *x, apl_error *err)
+{
+    struct restoring r;
+    struct pads pads;
+    uint32_t lengths[STREAM_MOST_SCANS];
+    unsigned scans;
+    TRY(restoring_take(t, x, restoring_most(APL_MAX_VALUE), &r, err));
+    struct cursor c = cursor_over(t->parts.data, t->parts.size);
+    if (!take_part_lengths(&c, r.pads, lengths, &scans, &pads))
+        return bad_parts(err);
+    t->stream = (struct stream){.scans = 0};
+    return take_header(&t->stream, c.at, lengths[0], &x->rendering, err);
 }
 
 apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t size, size_t file_size,
@@ -136,11 +159,10 @@ apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t siz
     size_t begin = out->size;
     TRY(indexed_parse(bytes, size, &x, err));
     TRY(read_blocks(t, &x, err));
-    TRY(restoring_take(t, x.restoring, x.restoring_bytes, x.table[0], (size_t)BLOCK_VALUES * x.tables,
-                       file_size, &r, err));
+    TRY(restoring_take(t, &x, restoring_most(file_size), &r, err));
     if (!buffer_reserve(out, file_size + 1))
         return fail_nomem(err);
-    apl_status status = restore_file(t, r.pads, file_size, out, err);
+    apl_status status = restore_file(t, &x.rendering, r.pads, file_size, out, err);
     if (status == APL_OK && hash_xxh3_64(out->data + begin, file_size) != r.sum)
         status = fail(err, APL_E_CORRUPT, "indexed JPEG: it is not what the file was made of");
     if (status != APL_OK)

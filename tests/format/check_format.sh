@@ -77,6 +77,18 @@ versions() # STORE
     done | { ! grep .; }
 }
 
+# Stores whose indexed images say something else than their files: both readers name the cause.
+lies() # STORE
+{
+    mkdir "$scratch/lies" && "$python" -B tests/format/format_lies.py "$1" "$scratch/lies" || return 1
+    for store in "$scratch"/lies/*; do
+        "$build/apldata" verify "$store" >"$scratch/said" 2>&1 && echo "${store##*/}: verify takes it"
+        grep -q 'are not those of the file that it restores' "$scratch/said" || cat "$scratch/said"
+        read_store "$store" >"$scratch/said" 2>&1 && echo "${store##*/}: the second reader takes it"
+        grep -q 'another image than that of the file' "$scratch/said" || cat "$scratch/said"
+    done | { ! grep .; }
+}
+
 contents() # STORE...: how many content digests they have between them
 {
     for store in "$@"; do
@@ -114,6 +126,7 @@ else
     check "format: a second reader notices a damaged file" refused "$scratch/made/kept"
     check "format: a second reader notices a damaged indexed file" refused "$scratch/made/images"
     check "format: a second reader of sets agrees" read_sets "$scratch"/sets/* tests/golden/set
+    check "format: images said otherwise than in their files" lies "$scratch/made/indexed"
     check "format: later versions" versions "$scratch/made/kinds"
     check "format: later versions, of kept files" versions "$scratch/made/kept"
 fi

@@ -1,12 +1,11 @@
 """Indexed values, as "Indexed columns" in docs/FORMAT.md has them: JPEG files, restored to the byte."""
 
 from format_bytes import Bytes, check_xxh3, frame, must
-from format_jpeg_file import BlockReader, Code, upward, write_file
+from format_jpeg_file import GREY, RED_GREEN_BLUE, BlockReader, Code, upward, write_file
 from format_products import mcu_products
 
 AS_IT_CAME, AN_INDEXED_JPEG, PROGRESSIVE = 0, 1, 2
 MOST_SCANS = 100
-GREY, RED_GREEN_BLUE = 0, 2
 # Of each sampling, the blocks of the first component that an MCU has, across and down.
 SAMPLINGS = {0: (1, 1), 1: (1, 1), 2: (2, 1), 3: (2, 2), 4: (1, 2)}
 ZEROS, ONES, LISTED = 0, 1, 2
@@ -82,6 +81,15 @@ class Image:
         self.read_segments(c)
         must(c.at == self.end, "the segments end elsewhere")
         self.restoring = value[self.end :]
+
+    def describe(self):
+        return {
+            "height": self.height,
+            "width": self.width,
+            "colours": self.kind,
+            "sampling": self.sampling,
+            "tables": self.tables,
+        }
 
     def read_segments(self, c):
         per_row = upward(upward(self.width, 8 * self.across), self.per_segment)

@@ -3,7 +3,9 @@
 from format_bytes import Wrong, must
 from format_progressive import magnitude, progressive_bits
 
-SOF0, SOF1, SOF2, DHT, SOI, SOS, DRI = 0xC0, 0xC1, 0xC2, 0xC4, 0xD8, 0xDA, 0xDD
+SOF0, SOF1, SOF2, DHT, SOI, SOS, DQT, DRI = 0xC0, 0xC1, 0xC2, 0xC4, 0xD8, 0xDA, 0xDB, 0xDD
+APP0, APP14 = 0xE0, 0xEE
+GREY, YCBCR, RED_GREEN_BLUE = 0, 1, 2
 
 
 class Code:
@@ -88,6 +90,7 @@ class Headers:
     def __init__(self):
         self.codes, self.restart, self.components = {}, 0, []
         self.progressive, self.band = False, None
+        self.tables, self.frame, self.jfif, self.adobe = {}, None, False, None
 
     def read(self, data):
         """The components of the scan that the header is of: number, DC and AC code."""
@@ -113,9 +116,17 @@ class Headers:
                 body = body[size:]
         elif kind == DRI:
             self.restart = int.from_bytes(body[:2], "big")
+        elif kind == DQT:
+            for at in range(0, len(body), 65):
+                self.tables[body[at]] = body[at + 1 : at + 65]
+        elif kind == APP0 and len(body) >= 14 and body[:5] == b"JFIF\0":
+            self.jfif = True
+        elif kind == APP14 and len(body) >= 12 and body[:5] == b"Adobe":
+            self.adobe = body[11]
         elif kind in (SOF0, SOF1, SOF2):
             self.progressive = kind == SOF2
             self.components = [body[6 + 3 * i] for i in range(body[5])]
+            self.frame = body
         elif kind == SOS:
             pairs = [body[1 + 2 * i : 3 + 2 * i] for i in range(body[0])]
             first, last, bits = body[-3:]
@@ -125,6 +136,40 @@ class Headers:
                 for name, ids in pairs
             ]
         return None
+
+
+    def colours(self):
+        if len(self.components) == 1:
+            return GREY
+        if self.jfif or self.adobe == 1:
+            return YCBCR
+        return RED_GREEN_BLUE if self.adobe == 0 or bytes(self.components) == b"RGB" else YCBCR
+
+    def describe(self):
+        """What an indexed image's own head says, too."""
+        each = [self.frame[7 + 3 * i : 9 + 3 * i] for i in range(len(self.components))]
+        return {
+            "height": int.from_bytes(self.frame[1:3], "big"),
+            "width": int.from_bytes(self.frame[3:5], "big"),
+            "colours": self.colours(),
+            "sampling": [(s >> 4, s & 15) for s, _ in each] if len(each) > 1 else [(1, 1)],
+            "tables": [self.tables.get(table) for _, table in each],
+        }
+
+
+class Covered:
+    """Which bits of the coefficients the scans have given."""
+
+    def __init__(self, components):
+        self.missing = {(i, k): None for i in range(components) for k in range(64)}
+
+    def add(self, components, band):
+        first, last, _, low = band or (0, 63, 0, 0)
+        must(band or not any(self.missing[i, 0] == 0 for i in components), "a component in two scans")
+        self.missing.update({(i, k): low for i in components for k in range(first, last + 1)})
+
+    def is_whole(self):
+        return not any(low != 0 for low in self.missing.values())
 
 
 def upward(a, b):
@@ -172,18 +217,23 @@ def write_file(image, headers, fills, tail):
     """The file, and is it progressive? fills: of each restart interval a byte whose lowest bits fill up its
     last byte; or one for all."""
     defined, out, count = Headers(), [], 0
+    covered = Covered(len(image.planes))
     for header in headers:
         scan = defined.read(header)
+        must(defined.describe() == image.describe(), "another image than that of the file")
         out.append(header)
         codes = {i: (dc, ac) for i, dc, ac in scan}
+        band = defined.band if defined.progressive else None
+        covered.add(codes, band)
         mcus = scan_layout(image, list(codes))
         step = defined.restart or len(mcus)
         for number, at in enumerate(range(0, len(mcus), step)):
             if number:
                 out.append(bytes([0xFF, 0xD0 + (number - 1) % 8]))
             fill = fills if isinstance(fills, int) else fills[count]
-            band = defined.band if defined.progressive else None
             out.append(interval(image, mcus[at : at + step], codes, band, fill))
             count += 1
     must(isinstance(fills, int) or len(fills) == count, "the list of what fills up last bytes")
+    must(covered.is_whole(), "scans that do not give all coefficients")
+    must(len(headers) == 1 or tail[:2] == b"\xff\xd9", "something other than the end behind several scans")
     return b"".join([*out, tail]), defined.progressive

@@ -17,11 +17,11 @@ static bool find_places(const uint8_t *image, size_t size, struct places *p)
     struct indexed x;
     if (indexed_parse(image, size, &x, NULL) != APL_OK)
         return false;
-    *p = (struct places){.codes = INDEXED_HEAD + (size_t)64 * x.tables,
+    *p = (struct places){.codes = INDEXED_HEAD + x.tables_bytes,
                          .lengths = (size_t)(x.lengths - image),
                          .data = (size_t)(x.data - image),
                          .end = (size_t)(x.restoring - image),
-                         .count = x.segments * x.frame.rows};
+                         .count = x.segments * x.rendering.frame.rows};
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* An indexed image behind eight bytes, which say what region of it is decoded, and how small. What the decoder takes, libjpeg takes
  * too, as a file with the same segments, and makes the same samples of; what it refuses is damaged. All variants agree. */
-#include "indexed_file.h"
 #include "fuzz.h"
 #include "indexed_decoder.h"
+#include "indexed_file.h"
 
 #define HEAD        8u
 #define MOST_PIXELS (1u << 18) /* that are compared */
@@ -96,7 +96,7 @@ static void compare_libjpeg(const struct taken *t, const struct indexed *x, unsi
     struct jpeg_planes planes;
     struct jpeg_band band;
     struct buffer file = indexed_file(x);
-    const struct jpeg_region all = {.width = indexed_file_width(x), .height = x->frame.height};
+    const struct jpeg_region all = {.width = indexed_file_width(x), .height = x->rendering.frame.height};
     MUST(!file.failed);
     MUST(jpeg_decoder_open(libjpeg, file.data, file.size, &info, NULL) == APL_OK);
     MUST(jpeg_decoder_start(libjpeg, all, eighths, JPEG_CHROMA_PLANES, &planes, NULL) == APL_OK);
@@ -135,11 +135,12 @@ static void set_up(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct indexed x;
+    const struct frame *f = &x.rendering.frame;
     set_up();
     if (size < HEAD || indexed_parse(data + HEAD, size - HEAD, &x, NULL) != APL_OK ||
-        (uint64_t)x.frame.width * x.frame.height > MOST_PIXELS)
+        (uint64_t)f->width * f->height > MOST_PIXELS)
         return 0;
-    const struct jpeg_region region = region_of(data, &x.frame);
+    const struct jpeg_region region = region_of(data, f);
     unsigned eighths = 1u << (data[4] & 3);
     enum jpeg_chroma chroma = data[4] & 4 ? JPEG_CHROMA_EXACT : JPEG_CHROMA_PLANES;
     struct taken plain = take(variants[CPU_SCALAR], &x, region, eighths, chroma);
@@ -150,10 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         same(&plain, &other);
         taken_free(&other);
     }
-    bool whole =
-        region.width == x.frame.width && region.height == x.frame.height && x.frame.columns % x.mcus == 0;
+    bool whole = region.width == f->width && region.height == f->height && f->columns % x.mcus == 0;
     if (plain.status == APL_OK && chroma == JPEG_CHROMA_PLANES && indexed_file_width(&x) <= LONGEST &&
-        x.frame.height <= LONGEST)
+        f->height <= LONGEST)
         compare_libjpeg(&plain, &x, eighths, whole);
     taken_free(&plain);
     return 0;

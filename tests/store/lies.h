@@ -28,18 +28,20 @@ struct lie {
                    unsigned number); /* of blocks that are then encoded again; digests follow */
     void (*manifest)(struct manifest *m);
     void (*block)(uint8_t *bytes, unsigned number);
+    void (*whole)(struct buffer *block, unsigned number); /* a block that may become of another size */
     const struct entry *(*instead)(const apl_store *s, size_t entry);
     const struct key *extra; /* of an entry more */
 };
 
 /* Makes a block's header checksum right again. */
-static void seal(uint8_t *block)
+static inline void seal(uint8_t *block)
 {
     store_le(block + 8, hash_xxh3_64(block + 16, (size_t)load_le(block + 4, 4) - 16), 8);
 }
 
 /* Decodes a block, changes its values, and encodes it again. */
-static void recode(const struct lie *lie, const struct schema *schema, unsigned number, struct buffer *bytes)
+static inline void recode(const struct lie *lie, const struct schema *schema, unsigned number,
+                          struct buffer *bytes)
 {
     struct block_coder bc;
     struct block_view view;
@@ -54,16 +56,18 @@ static void recode(const struct lie *lie, const struct schema *schema, unsigned 
     block_coder_free(&bc);
 }
 
-static void put_blocks(struct lmdb_writer *writer, apl_store *s, const struct lie *lie)
+static inline void put_blocks(struct lmdb_writer *writer, apl_store *s, const struct lie *lie)
 {
     for (size_t i = 1; i < s->lmdb.count; i++) {
         const struct entry *e = &s->lmdb.entries[i], *from = lie->instead ? lie->instead(s, i) : e;
         struct buffer bytes = {0};
         buffer_put(&bytes, s->lmdb.map + from->offset, from->size);
-        if (lie->block) {
+        if (lie->block)
             lie->block(bytes.data, (unsigned)i - 1);
+        if (lie->whole)
+            lie->whole(&bytes, (unsigned)i - 1);
+        if (lie->block || lie->whole)
             seal(bytes.data);
-        }
         if (lie->values)
             recode(lie, &s->manifest.schema, (unsigned)i - 1, &bytes);
         OK(lmdb_writer_put(writer, e->key, bytes.data, bytes.size, &fx_err));
@@ -72,7 +76,7 @@ static void put_blocks(struct lmdb_writer *writer, apl_store *s, const struct li
 }
 
 /* Digests, sizes and statistics as a writer would have taken them of the blocks that have been put. */
-static void take_digests(struct manifest *m, const struct lie *lie)
+static inline void take_digests(struct manifest *m, const struct lie *lie)
 {
     struct findings found;
     struct lmdb_reader lmdb;
@@ -99,23 +103,20 @@ static void take_digests(struct manifest *m, const struct lie *lie)
     lmdb_reader_close(&lmdb);
 }
 
-/* Makes a store, and writes its entries to another, which is `lie`. */
-static const char *write_lie(const struct lie *lie)
+/* Writes the entries of the store `db` to another, which is `lie`. */
+static inline const char *rewrite_lie(const struct lie *lie)
 {
     struct manifest m;
     struct buffer coded = {0};
     apl_error err;
-    apl_writer_options o = fx_options(1, 16);
-    o.shuffle = lie->shuffled;
-    fx_make(fx_path("db"), lie->of ? lie->of : &recipe, &o);
     apl_store *s = fx_open(fx_path("db"));
     const struct entry *head = s->lmdb.entries;
     cr_assert_eq(manifest_decode(s->lmdb.map + head->offset, head->size, &m, &err), APL_OK);
-    if (lie->manifest)
-        lie->manifest(&m);
     cr_assert_eq(mkdir(fx_path("lie"), 0755), 0);
     struct lmdb_writer *writer = new_lmdb(fx_path("lie/data.mdb"));
     put_blocks(writer, s, lie);
+    if (lie->manifest)
+        lie->manifest(&m);
     if (lie->values) {
         OK(lmdb_writer_commit(writer, &fx_err));
         take_digests(&m, lie);
@@ -129,6 +130,15 @@ static const char *write_lie(const struct lie *lie)
     manifest_free(&m);
     apl_store_close(s);
     return fx_path("lie");
+}
+
+/* Makes that store, too. */
+static inline const char *write_lie(const struct lie *lie)
+{
+    apl_writer_options o = fx_options(1, 16);
+    o.shuffle = lie->shuffled;
+    fx_make(fx_path("db"), lie->of ? lie->of : &recipe, &o);
+    return rewrite_lie(lie);
 }
 
 #endif

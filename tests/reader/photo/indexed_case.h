@@ -147,7 +147,6 @@ static inline bool coefs_read(struct jpeg_bytes bytes, unsigned per_segment, str
 /* An indexed image with all that it points to; the segments are at the end of their memory. */
 struct indexed_case {
     struct indexed image;
-    uint8_t quant[3][64];
     uint8_t *lengths, *data;
 };
 
@@ -189,7 +188,7 @@ static inline void indexed_cut(struct indexed_case *x, const uint8_t *scan, size
 {
     size_t n = 0, count = 0, begin = 0;
     uint8_t *data = malloc(size);
-    x->lengths = malloc(2 * (size_t)x->image.segments * x->image.frame.rows);
+    x->lengths = malloc(2 * (size_t)x->image.segments * x->image.rendering.frame.rows);
     for (size_t i = 0; i < size; i++) {
         if (scan[i] != 0xff || scan[i + 1] == 0) {
             data[n++] = scan[i];
@@ -201,7 +200,7 @@ static inline void indexed_cut(struct indexed_case *x, const uint8_t *scan, size
         begin = n;
         i++;
     }
-    if (count != (size_t)x->image.segments * x->image.frame.rows)
+    if (count != (size_t)x->image.segments * x->image.rendering.frame.rows)
         abort();
     x->data = malloc(n);
     memcpy(x->data, data, n);
@@ -214,28 +213,24 @@ static inline void indexed_cut(struct indexed_case *x, const uint8_t *scan, size
 static inline void indexed_make(const struct coefs *k, struct indexed_case *x)
 {
     struct jpeg_bytes bytes = coefs_write(k, true);
-    struct indexed *image = &x->image;
-    *image = (struct indexed){.frame = {.width = k->width, .height = k->height, .components = k->components},
-                              .colours = k->components == 1 ? INDEXED_IS_GREY
-                                         : k->rgb           ? INDEXED_IS_RGB
-                                                            : INDEXED_IS_YCC,
-                              .mcus = k->per_segment,
-                              .segments = k->segments,
-                              .codes = k->components > 1 ? 2 : 1};
+    struct rendering *r = &x->image.rendering;
+    x->image =
+        (struct indexed){.mcus = k->per_segment, .segments = k->segments, .codes = k->components > 1 ? 2 : 1};
+    r->colours = k->components == 1 ? IMAGE_GREY : k->rgb ? IMAGE_RGB : IMAGE_YCC;
+    r->frame = (struct frame){.width = k->width,
+                              .height = k->height,
+                              .columns = k->columns,
+                              .rows = k->rows,
+                              .components = (uint16_t)k->components};
     for (unsigned i = 0; i < k->components; i++) {
-        image->frame.across[i] = (uint8_t)coefs_across(k, i);
-        image->frame.down[i] = (uint8_t)coefs_down(k, i);
+        r->frame.across[i] = (uint8_t)coefs_across(k, i);
+        r->frame.down[i] = (uint8_t)coefs_down(k, i);
+        for (int n = 0; n < 64; n++)
+            r->tables[i][n] = (uint8_t)k->quant[i][indexed_natural[n]];
     }
-    image->frame.columns = k->columns;
-    image->frame.rows = k->rows;
     size_t scan = indexed_tables(x, bytes);
     indexed_cut(x, bytes.data + scan, bytes.size - scan);
     free(bytes.data);
-    for (unsigned i = 0; i < k->components; i++) {
-        for (int n = 0; n < 64; n++)
-            x->quant[i][n] = (uint8_t)k->quant[i][indexed_natural[n]];
-        image->table[i] = x->quant[i];
-    }
 }
 
 #endif

@@ -67,7 +67,7 @@ static void compare_region(struct indexed_decoder *d, const struct indexed *imag
     uint32_t end[JPEG_PLANES] = {0};
     cr_assert_eq(indexed_decoder_open(d, image, &err), APL_OK, "%s", err.message);
     cr_assert_eq(indexed_decoder_start(d, region, eighths, chroma, &planes, &err), APL_OK, "%s", err.message);
-    cr_assert_eq(planes.count, image->frame.components);
+    cr_assert_eq(planes.count, image->rendering.frame.components);
     for (unsigned i = 0; i < planes.count; i++) {
         cr_assert_eq(planes.plane[i].width, raw->width[i]);
         cr_assert_eq(planes.plane[i].height, raw->height[i]);
@@ -249,31 +249,29 @@ Test(indexed_decoder, coefficients_beyond_all_measure)
 static void tiny(struct indexed_case *x, const uint8_t *bytes, size_t size)
 {
     *x = (struct indexed_case){.data = malloc(size + 1), .lengths = calloc(1, 2)};
-    x->image = (struct indexed){.frame = {8, 8, 1, {1, 1, 1}, {1, 1, 1}, 1, 1},
-                                .mcus = 1,
-                                .segments = 1,
-                                .codes = 1,
-                                .data_bytes = size};
+    x->image = (struct indexed){.mcus = 1, .segments = 1, .codes = 1, .data_bytes = size};
+    x->image.rendering.frame = (struct frame){
+        .width = 8, .height = 8, .columns = 1, .rows = 1, .components = 1, .across = {1}, .down = {1}};
     x->image.dc[0] = (struct huffman){.counts = {1}, .symbols = {0}, .size = 1};
     x->image.ac[0] = (struct huffman){.counts = {1, 1}, .symbols = {0, 0xf1}, .size = 2};
-    memset(x->quant[0], 1, 64);
+    memset(x->image.rendering.tables[0], 1, 64);
     memcpy(x->data + 1, bytes, size);
     x->lengths[0] = (uint8_t)size;
     x->image.data = x->data + 1;
     x->image.lengths = x->lengths;
-    x->image.table[0] = x->quant[0];
 }
 
 static apl_status decode_all(struct indexed_decoder *d, const struct indexed *image, unsigned eighths)
 {
+    const struct frame *f = &image->rendering.frame;
     struct jpeg_planes planes;
     struct jpeg_band band;
     apl_error err;
     apl_status status = indexed_decoder_open(d, image, &err);
     if (status == APL_OK)
-        status = indexed_decoder_start(
-            d, (struct jpeg_region){.width = image->frame.width, .height = image->frame.height}, eighths,
-            eighths % 7 == 1 ? JPEG_CHROMA_PLANES : JPEG_CHROMA_EXACT, &planes, &err);
+        status =
+            indexed_decoder_start(d, (struct jpeg_region){.width = f->width, .height = f->height}, eighths,
+                                  eighths % 7 == 1 ? JPEG_CHROMA_PLANES : JPEG_CHROMA_EXACT, &planes, &err);
     do {
         if (status == APL_OK)
             status = indexed_decoder_next(d, &band, &err);
@@ -324,7 +322,7 @@ Test(indexed_decoder, tables_of_too_many_codes_are_refused)
 
 static void damage(uint32_t *state, struct indexed_case *x)
 {
-    unsigned count = x->image.segments * x->image.frame.rows, k = below(state, count);
+    unsigned count = x->image.segments * x->image.rendering.frame.rows, k = below(state, count);
     for (unsigned n = below(state, 4); n > 0; n--)
         x->data[below(state, (uint32_t)x->image.data_bytes)] ^= (uint8_t)(1u << below(state, 8));
     if (below(state, 3) == 0)

@@ -22,13 +22,13 @@ static inline void indexed_put_code(struct buffer *out, const struct huffman *co
 
 static inline uint32_t indexed_file_width(const struct indexed *x)
 {
-    return x->segments * x->mcus * 8 * x->frame.across[0];
+    return x->segments * x->mcus * 8 * x->rendering.frame.across[0];
 }
 
 /* Tables, sizes, components; without JFIF's segment if the colours are RGB, which then are told by the names. */
 static inline void indexed_put_head(struct buffer *out, const struct indexed *x)
 {
-    const struct frame *f = &x->frame;
+    const struct frame *f = &x->rendering.frame;
     uint32_t width = indexed_file_width(x);
     const uint8_t frame[6] = {8,
                               (uint8_t)(f->height >> 8),
@@ -36,13 +36,13 @@ static inline void indexed_put_head(struct buffer *out, const struct indexed *x)
                               (uint8_t)(width >> 8),
                               (uint8_t)width,
                               (uint8_t)f->components};
-    const char *names = x->colours == INDEXED_IS_RGB ? "RGB" : "\1\2\3";
+    const char *names = x->rendering.colours == IMAGE_RGB ? "RGB" : "\1\2\3";
     buffer_put(out, "\xff\xd8", 2);
     for (unsigned i = 0; i < f->components; i++) {
         const uint8_t id = (uint8_t)i;
         indexed_put_marker(out, 0xdb, 65);
         buffer_put(out, &id, 1);
-        buffer_put(out, x->table[i], 64);
+        buffer_put(out, x->rendering.tables[i], 64);
     }
     indexed_put_marker(out, 0xc0, 6 + 3 * f->components);
     buffer_put(out, frame, sizeof frame);
@@ -71,7 +71,7 @@ static inline void indexed_put_head(struct buffer *out, const struct indexed *x)
 static inline struct buffer indexed_file(const struct indexed *x)
 {
     struct buffer out = {.data = NULL};
-    size_t at = 0, count = (size_t)x->segments * x->frame.rows;
+    size_t at = 0, count = (size_t)x->segments * x->rendering.frame.rows;
     indexed_put_head(&out, x);
     for (size_t k = 0; k < count; k++) {
         const uint8_t marker[2] = {0xff, (uint8_t)(k + 1 < count ? 0xd0 + k % 8 : 0xd9)};

@@ -134,8 +134,7 @@ Test(colours, of_pixels_are_exact)
 /* Values that no encoder writes do no harm. */
 Test(colours, of_absurd_coefficients_are_held)
 {
-    static const uint8_t table[BLOCK_VALUES] = {[0] = 255, [1] = 255};
-    const uint8_t *tables[BLOCKS_COMPONENTS] = {table, table, table};
+    const struct rendering r = {.colours = IMAGE_GREY, .tables = {{[0] = 255, [1] = 255}}};
     struct frame f = {.width = 9, .height = 9, .components = 1, .across = {1}, .down = {1}};
     struct blocks b = {.frame = f};
     double mean, std;
@@ -146,7 +145,7 @@ Test(colours, of_absurd_coefficients_are_held)
         b.of[0].values[i * BLOCK_VALUES + 1] = -1023;
         b.of[0].marks[i] = 2;
     }
-    struct colour_sums s = colours_of_blocks(&b, tables);
+    struct colour_sums s = colours_of_blocks(&b, &r);
     cr_assert(s.images == 1 && s.pixels == 81);
     cr_assert_eq(s.sum[0], -2047 * (64 - 8 + 8 - 1) / 8 - 1, "rounded down");
     cr_assert_eq(s.squares[0], 2 * 2047ull * 2047 * 81 / 64);

@@ -410,11 +410,11 @@ Test(transcode, segments_lie_in_rows)
     struct indexed x;
     size_t sum = 0;
     cr_assert_eq(indexed_parse(form.data, form.size, &x, &err), APL_OK);
-    cr_assert_eq(x.frame.columns, 32);
-    cr_assert_eq(x.frame.rows, 21);
+    cr_assert_eq(x.rendering.frame.columns, 32);
+    cr_assert_eq(x.rendering.frame.rows, 21);
     cr_assert_eq(x.mcus, 4);
     cr_assert_eq(x.segments, 8);
-    for (size_t i = 0; i < (size_t)x.segments * x.frame.rows; i++)
+    for (size_t i = 0; i < (size_t)x.segments * x.rendering.frame.rows; i++)
         sum += indexed_length(&x, i);
     cr_assert_eq(sum, x.data_bytes);
     cr_assert_eq(x.data + sum, x.restoring);
