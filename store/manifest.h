@@ -22,6 +22,9 @@
 /* What a store has that is written as this: 5: indexed images, with products of colours; 4: progressive ones; 3: sums over the colours of
  * images; 2: images of any size; 1: kept fields. All others are written as 0. */
 #define FORMAT_MINOR 5
+/* From which on a manifest must have them, where an image counts. */
+#define FORMAT_MINOR_IMAGES   3
+#define FORMAT_MINOR_PRODUCTS 5
 
 #define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
 

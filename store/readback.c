@@ -25,7 +25,7 @@ struct worker {
     bool bad;               /* could not be decoded */
     struct split *splits;   /* this worker's share of the statistics */
     uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
-    uint64_t indexed[APL_MAX_FIELDS], progressive[APL_MAX_FIELDS];
+    uint64_t indexed[APL_MAX_FIELDS], progressive[APL_MAX_FIELDS], unsummed[APL_MAX_FIELDS];
     uint64_t untold; /* bytes decoded since progress was last reported */
 };
 
@@ -256,6 +256,8 @@ static apl_status take_slice(struct job *job, struct worker *w, struct sha256 **
         const struct raw_column *column = &w->block.columns[f];
         hash_slice(shas[f], field, column, from, to);
         TRY(statistics_add(split, f, field, column, from, to, err));
+        if (schema_has_colours(&job->m->schema, f) && !split_summary(split, f).colours)
+            w->unsummed[f] += statistics_colours(field, column, from, to).images;
     }
     return APL_OK;
 }
@@ -341,6 +343,7 @@ static apl_status conclude(struct job *job, unsigned threads, struct findings *f
             found->stored_bytes[f] += job->workers[i].stored_bytes[f];
             found->indexed[f] += job->workers[i].indexed[f];
             found->progressive[f] += job->workers[i].progressive[f];
+            found->unsummed[f] += job->workers[i].unsummed[f];
         }
     }
     sha256_free(sha);

@@ -29,8 +29,9 @@ struct findings {
     uint8_t digests[APL_MAX_FIELDS][32];
     uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
     uint64_t indexed[APL_MAX_FIELDS],
-        progressive[APL_MAX_FIELDS]; /* those of progressive files also count as indexed */
-    struct split *splits;            /* one for each of the manifest's, with summaries where it has them */
+        progressive[APL_MAX_FIELDS];   /* those of progressive files also count as indexed */
+    struct split *splits;              /* one for each of the manifest's, with summaries where it has them */
+    uint64_t unsummed[APL_MAX_FIELDS]; /* images that count, where it has no summary of them */
 };
 
 /* Reads all of it. With bad_block, APL_OK even if there are bad blocks. */

@@ -61,10 +61,11 @@ static apl_status add_classes(uint64_t *counts, const apl_field *field, const st
 }
 
 /* Of JPEG files, decoding has taken them. */
-static void add_colours(struct colour_sums *sums, const apl_field *field, const struct raw_column *column,
-                        uint32_t from, uint32_t to)
+struct colour_sums statistics_colours(const apl_field *field, const struct raw_column *column, uint32_t from,
+                                      uint32_t to)
 {
     const struct colour_sums *taken = (const struct colour_sums *)(const void *)column->colours.data;
+    struct colour_sums sums = {0};
     for (uint32_t i = from; i < to; i++) {
         struct colour_sums of = {0};
         if (!field->media) {
@@ -76,8 +77,9 @@ static void add_colours(struct colour_sums *sums, const apl_field *field, const 
             of = colours_of_planes(value, channels, channels ? bytes / channels : 0);
         } else if (i < column->colours.size / sizeof of)
             of = taken[i];
-        colours_add(sums, &of);
+        colours_add(&sums, &of);
     }
+    return sums;
 }
 
 apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
@@ -86,8 +88,10 @@ apl_status statistics_add(struct split *split, unsigned f, const apl_field *fiel
     struct summary summary = split_summary(split, f);
     if (summary.moments)
         add_moments(summary.moments, field, column, from, to);
-    if (summary.colours)
-        add_colours(summary.colours, field, column, from, to);
+    if (summary.colours) {
+        const struct colour_sums sums = statistics_colours(field, column, from, to);
+        colours_add(summary.colours, &sums);
+    }
     if (summary.classes)
         TRY(add_classes(summary.classes, field, column, from, to, err));
     return APL_OK;

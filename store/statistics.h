@@ -19,6 +19,10 @@ void moments_figures(const struct moments *moments, double *mean, double *std);
 apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
                           const struct raw_column *column, uint32_t from, uint32_t to, apl_error *err);
 
+/* The sums over the colours of the images in those records. */
+struct colour_sums statistics_colours(const apl_field *field, const struct raw_column *column, uint32_t from,
+                                      uint32_t to);
+
 /* Adds to a split's summaries those of another, which has no others. */
 void statistics_merge(struct split *into, const struct split *from, const struct schema *schema);
 

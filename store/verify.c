@@ -35,15 +35,27 @@ static apl_status differs(const apl_store *store, const char *field, const char 
                 store->name, field, what);
 }
 
-/* Products over pixels are compared if they are stored. */
-static bool same_colours(const struct colour_sums *stored, const struct colour_sums *found)
+/* Sums over images, and products over pixels: they may be missing from a manifest older than they are. */
+static bool same_colours(const struct colour_sums *stored, const struct colour_sums *found, unsigned minor)
 {
-    struct colour_sums is = *found;
-    if (stored->with_products == 0) {
+    static const struct colour_sums none;
+    stored = stored ? stored : &none;
+    struct colour_sums is = found && (stored->images || minor >= FORMAT_MINOR_IMAGES) ? *found : none;
+    if (stored->with_products == 0 && minor < FORMAT_MINOR_PRODUCTS) {
         is.with_products = 0;
         memset(is.pixel_products, 0, sizeof is.pixel_products);
     }
     return memcmp(stored, &is, sizeof is) == 0;
+}
+
+/* Of splits that have no summary of a field. */
+static apl_status compare_unsummed(const apl_store *store, const struct findings *found, apl_error *err)
+{
+    const struct manifest *m = &store->manifest;
+    for (unsigned f = 0; f < m->schema.count && m->info.format_minor >= FORMAT_MINOR_IMAGES; f++)
+        if (found->unsummed[f])
+            return differs(store, m->schema.fields[f].name, "sums over images", err);
+    return APL_OK;
 }
 
 static apl_status compare_statistics(const apl_store *store, const struct findings *found, apl_error *err)
@@ -59,10 +71,10 @@ static apl_status compare_statistics(const apl_store *store, const struct findin
             if (stored->moments &&
                 memcmp(stored->moments, is.moments, field_channels(field) * sizeof *is.moments) != 0)
                 return differs(store, field->name, "moments", err);
-            if (stored->colours && stored->colours->images > 0 && !same_colours(stored->colours, is.colours))
+            if (!same_colours(stored->colours, is.colours, m->info.format_minor))
                 return differs(store, field->name, "sums over images", err);
         }
-    return APL_OK;
+    return compare_unsummed(store, found, err);
 }
 
 static apl_status compare_digests(const apl_store *store, const struct findings *found, apl_error *err)

@@ -155,9 +155,12 @@ def plane_colours(value):
     return (1, size, *map(sum, planes), *(sum(x * x for x in p) for p in planes), 0, 0, 0)
 
 
-def check_colours(stored, field, of_files, values):
+def check_colours(manifest, stored, field, of_files, values):
     taken = of_files if field.media else map(plane_colours, values)
     sums = [sum(parts) for parts in zip(*(t for t in taken if t))]
+    must(stored or not sums or manifest.minor < 3, f"{field.name}: sums over images are missing")
+    products = len(stored) > 11 or field.colours() == 0
+    must(products or not stored or manifest.minor < 5, f"{field.name}: products of colours are missing")
     must(sums[: len(stored)] == stored, f"{field.name}: sums over images: {stored}, not {sums}")
 
 
@@ -167,9 +170,9 @@ def check_statistics(manifest, columns, totals):
             values = [v[4 * field.varying :] for v in columns[f][first : first + count]]
             if (s, f) in manifest.moments:
                 check_moments(manifest.moments[s, f], field.channels(), values, field.name)
-            if (s, f) in manifest.colours:
-                of_files = totals[f].colours[first : first + count]
-                check_colours(manifest.colours[s, f], field, of_files, columns[f][first : first + count])
+            if field.colours() is not None:
+                of_files, part = totals[f].colours[first : first + count], columns[f][first : first + count]
+                check_colours(manifest, manifest.colours.get((s, f), []), field, of_files, part)
             if (s, f) in manifest.class_counts:
                 counts = [0] * len(field.classes)
                 for v in values:

@@ -1,5 +1,5 @@
 /* Stores with an indexed image that says something else than the file which it restores, all checksums being right: verifying and
- * training name store, record and cause. */
+ * training name store, record and cause. And stores that lack the sums over images that they must have. */
 #include "jpeg_writer.h"
 #include "jpegs.h"
 #include "kept.h"
@@ -157,6 +157,58 @@ Test(indexed_twice, a_value_put_together_again_is_the_same)
     make_store(false);
     apl_store *s = fx_open(rewrite_lie(&lie));
     cr_assert_eq(stored_more, 0);
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_store_close(s);
+}
+
+/* ------------------------------------------------------------------------------------------- sums over images */
+
+static void no_sums(struct manifest *m)
+{
+    *split_summary(&m->splits[1], 0).colours = (struct colour_sums){0};
+}
+
+static void no_products(struct manifest *m)
+{
+    struct colour_sums *sums = split_summary(&m->splits[1], 0).colours;
+    sums->with_products = 0;
+    memset(sums->pixel_products, 0, sizeof sums->pixel_products);
+}
+
+static void other_sums(struct manifest *m)
+{
+    split_summary(&m->splits[1], 0).colours->sum[2]++;
+}
+
+/* One of two splits lacks them, so that the store is one of 1.5. */
+Test(indexed_twice, sums_over_images_must_be_there)
+{
+    static const struct lie lies[] = {
+        {.manifest = no_sums}, {.manifest = no_products}, {.manifest = other_sums}};
+    make_store(false);
+    for (unsigned i = 0; i < COUNT(lies); i++) {
+        apl_store *s = fx_open(rewrite_lie(&lies[i]));
+        cr_assert_eq(apl_store_info(s)->format_minor, FORMAT_MINOR_PRODUCTS);
+        FAILS(APL_E_CORRUPT, apl_store_verify(s, NULL, &fx_err));
+        SAYS("field image: the manifest's sums over images differs from what the blocks hold");
+        apl_store_close(s);
+        fx_shell("rm -r '%s%s'", fx_path("lie"), "");
+    }
+}
+
+static void no_sums_at_all(struct manifest *m)
+{
+    no_sums(m);
+    *split_summary(&m->splits[0], 0).colours = (struct colour_sums){0};
+}
+
+/* Versions before 1.3 had none. */
+Test(indexed_twice, a_store_older_than_the_sums_may_lack_them)
+{
+    static const struct lie lie = {.manifest = no_sums_at_all};
+    make_store(false);
+    apl_store *s = fx_open(rewrite_lie(&lie));
+    cr_assert_eq(apl_store_info(s)->format_minor, 1);
     OK(apl_store_verify(s, NULL, &fx_err));
     apl_store_close(s);
 }
