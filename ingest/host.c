@@ -1,12 +1,14 @@
 /* What an ingest gives its format, and reports to its caller: see host.h. */
 #include "host.h"
 
+#include "notice.h"
 #include "parts.h"
 #include "source.h"
 #include "spool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define REPORT_ROWS  341u /* about 1 MB of CIFAR's rows from one report to the next */
 #define PATH_ROOM    1200u
@@ -65,12 +67,8 @@ int report_checking(void *user, const apl_progress *p)
 
 static void notice(void *user, const char *name, const char *text)
 {
-    struct ingest *in = user;
-    char line[sizeof(((apl_error *)0)->message)];
-    if (!in->options.notice)
-        return;
-    snprintf(line, sizeof line, "%s: %s%s%s", in->host.source, name, *name ? ": " : "", text);
-    in->options.notice(in->options.user, line);
+    const struct ingest *in = user;
+    notice_tell(&in->options, "%s: %s%s%s", in->host.source, name, *name ? ": " : "", text);
 }
 
 void drop_source(struct ingest *in)
@@ -155,8 +153,9 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
     path = full_path(in, path, room, sizeof room);
     TRY(not_the_source(in, apl_writer_skipped(writer, path, why->message, err)));
     in->skipped++;
+    char shown[4096];
     if (in->options.skipped)
-        in->options.skipped(in->options.user, path, why->message);
+        in->options.skipped(in->options.user, printable(shown, sizeof shown, path, strlen(path)), why->message);
     return APL_OK;
 }
 

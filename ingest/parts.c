@@ -1,6 +1,7 @@
 /* The parts of a set, and who seals it: see parts.h. */
 #include "parts.h"
 
+#include "notice.h"
 #include "part_name.h"
 #include "source.h"
 
@@ -273,11 +274,8 @@ apl_status parts_present(struct ingest *in, apl_ingest_summary *sum, apl_error *
     sum->raw_bytes = info->raw_bytes;
     sum->file_bytes = info->file_bytes;
     apl_store_close(store);
-    char line[sizeof(((apl_error *)0)->message)];
-    snprintf(line, sizeof line, "%s: part %u of %u is there already, of this source and these options",
-             in->set_shown, in->share.part, in->share.parts);
-    if (in->options.notice)
-        in->options.notice(in->options.user, line);
+    notice_tell(&in->options, "%s: part %u of %u is there already, of this source and these options",
+                in->set_shown, in->share.part, in->share.parts);
     return APL_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "found_file.h"
 #include "image_kind.h"
 #include "listing.h"
+#include "notice.h"
 #include "source.h"
 
 #include <inttypes.h>
@@ -204,13 +205,11 @@ static const char *first_unread(const struct unread *u, char *out, size_t size)
 
 static void tell_unread(const struct unread *u)
 {
-    char line[sizeof(((apl_error *)0)->message)], root[200], left[320];
-    if (u->count == 0 || !u->in->options.notice)
-        return;
-    snprintf(line, sizeof line, "%s: files left out: %" PRIu64 " (%s)",
-             printable(root, sizeof root, u->root, strlen(u->root)), u->count,
-             first_unread(u, left, sizeof left));
-    u->in->options.notice(u->in->options.user, line);
+    char root[200], left[320];
+    if (u->count)
+        notice_tell(&u->in->options, "%s: files left out: %" PRIu64 " (%s)",
+                    printable(root, sizeof root, u->root, strlen(u->root)), u->count,
+                    first_unread(u, left, sizeof left));
 }
 
 static bool is_source_itself(const struct ingest *in, const char *folder)

@@ -61,12 +61,25 @@ const char *apl_version(void)
     return APL_VERSION_STRING;
 }
 
-static void set(apl_error *err, apl_status status, int sys_errno, const char *format, va_list args)
+#define LONGEST_TEXT (4 * sizeof(((apl_error *)0)->message)) /* of a message, before it is made to fit */
+
+/* All messages are finished here: names, cells and what other libraries say of them come from anybody, and none of it reaches a
+ * terminal as it came. What is safe already stays as it is. after: NULL, or what follows a colon. */
+static void finish_message(apl_error *err, const char *after, const char *format, va_list args)
+{
+    char text[LONGEST_TEXT];
+    vsnprintf(text, sizeof text, format, args);
+    size_t length = strlen(text);
+    if (after)
+        snprintf(text + length, sizeof text - length, ": %s", after);
+    apl_printable(err->message, sizeof err->message, text, strlen(text));
+}
+
+static void begin_error(apl_error *err, apl_status status, int sys_errno)
 {
     err->status = status;
     err->sys_errno = sys_errno;
     err->first_record = err->records = 0;
-    vsnprintf(err->message, sizeof err->message, format, args);
 }
 
 apl_status fail(apl_error *err, apl_status status, const char *format, ...)
@@ -74,7 +87,8 @@ apl_status fail(apl_error *err, apl_status status, const char *format, ...)
     if (err) {
         va_list args;
         va_start(args, format);
-        set(err, status, 0, format, args);
+        begin_error(err, status, 0);
+        finish_message(err, NULL, format, args);
         va_end(args);
     }
     return status;
@@ -100,16 +114,15 @@ apl_status fail_errno(apl_error *err, int sys_errno, const char *format, ...)
 {
     apl_status status = status_of_errno(sys_errno);
     if (err) {
-        va_list args;
-        va_start(args, format);
-        set(err, status, sys_errno, format, args);
-        va_end(args);
-        size_t length = strlen(err->message);
         char text[128];
         /* The POSIX strerror_r: strerror itself is not safe among threads. */
         if (strerror_r(sys_errno, text, sizeof text) != 0)
             snprintf(text, sizeof text, "errno %d", sys_errno);
-        snprintf(err->message + length, sizeof err->message - length, ": %s", text);
+        va_list args;
+        va_start(args, format);
+        begin_error(err, status, sys_errno);
+        finish_message(err, text, format, args);
+        va_end(args);
     }
     return status;
 }
@@ -142,10 +155,8 @@ apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
     memcpy(inner, err->message, sizeof inner);
     va_list args;
     va_start(args, format);
-    vsnprintf(err->message, sizeof err->message, format, args);
+    finish_message(err, inner, format, args);
     va_end(args);
-    size_t length = strlen(err->message);
-    snprintf(err->message + length, sizeof err->message - length, ": %s", inner);
     return status;
 }
 

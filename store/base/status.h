@@ -4,7 +4,8 @@
 
 #include "apl.h"
 
-/* Fills *err (if not NULL) and returns `status`:  return fail(err, APL_E_CORRUPT, "%s: no page %u", ...); */
+/* Fills *err (if not NULL) and returns `status`:  return fail(err, APL_E_CORRUPT, "%s: no page %u", ...); The message is made safe to
+ * print, as by apl_printable(): what it is made of need not be. */
 apl_status fail(apl_error *err, apl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -12,13 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct message {
+    char text[16384]; /* a few paths at their longest */
+};
+
 const char *program_name = "";
 const char *command_name;
 
+/* Formats a message and makes it safe to print, whatever it is made of. */
+static const char *message_text(struct message *m, const char *format, va_list args)
+{
+    char text[sizeof m->text];
+    vsnprintf(text, sizeof text, format, args);
+    return apl_printable(m->text, sizeof m->text, text, strlen(text));
+}
+
 static void complain(const char *format, va_list args)
 {
-    fprintf(stderr, "%s: ", program_name);
-    vfprintf(stderr, format, args);
+    struct message m;
+    fprintf(stderr, "%s: %s", program_name, message_text(&m, format, args));
 }
 
 int misuse(const char *format, ...)
@@ -49,11 +61,11 @@ int failed_unless_forced(const apl_error *err)
 
 void note(const char *format, ...)
 {
-    char line[4096];
+    char line[sizeof(struct message) + 64];
+    struct message m;
     va_list args;
     va_start(args, format);
-    int at = snprintf(line, sizeof line, "%s: note: ", program_name);
-    vsnprintf(line + at, sizeof line - (size_t)at, format, args);
+    snprintf(line, sizeof line, "%s: note: %s", program_name, message_text(&m, format, args));
     va_end(args);
     print_note(line);
 }

@@ -272,3 +272,31 @@ Test(status, printable_is_cut_at_every_size)
         for (size_t size = 1; size < 40; size++)
             expect_cut(cases[i].text, strlen(cases[i].text), cases[i].whole, size);
 }
+
+/* Whatever a message is made of, and wherever it is put together. */
+Test(status, messages_can_be_printed)
+{
+    static const char said[] = "a\x1b[31m\xc2\x9b\xe2\x80\xae\xff\n";
+    static const char safe[] = "a\\x1b[31m\\xc2\\x9b\\xe2\\x80\\xae\\xff\\x0a";
+    char expected[256];
+    apl_error err;
+    fail(&err, APL_E_SOURCE, "near '%s'", said);
+    snprintf(expected, sizeof expected, "near '%s'", safe);
+    cr_assert_str_eq(err.message, expected);
+    fail_in(&err, APL_E_SOURCE, "%s", said);
+    snprintf(expected, sizeof expected, "%s: near '%s'", safe, safe);
+    cr_assert_str_eq(err.message, expected);
+    fail_errno(&err, ENOENT, "%s", said);
+    cr_assert(strncmp(err.message, safe, strlen(safe)) == 0, "%s", err.message);
+}
+
+Test(status, a_long_message_is_cut_between_characters)
+{
+    char text[4000] = "";
+    apl_error err;
+    for (size_t i = 0; i + 3 < sizeof text; i += 2)
+        memcpy(text + i, "\xc3\xa4", 3);
+    fail(&err, APL_E_SOURCE, "x%s", text);
+    size_t n = strlen(err.message);
+    cr_assert(n >= sizeof err.message - 4 && strcmp(err.message + n - 3, "...") == 0, "%s", err.message);
+}
