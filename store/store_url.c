@@ -1,4 +1,5 @@
 /* Opening a store, or a set, at a URL: see store_file.h. */
+#include "node_slots.h"
 #include "set.h"
 #include "staging.h"
 #include "store_file.h"
@@ -80,6 +81,24 @@ static apl_status open_origin(const apl_store_options *o, struct origin **origin
                        origin, err);
 }
 
+/* 0: nobody has said. */
+static apl_status read_requests(const apl_store_options *o, unsigned *requests, apl_error *err)
+{
+    char *end = "";
+    const char *said = getenv("APL_REMOTE_REQUESTS");
+    unsigned long number = o->requests;
+    if (!number && said && *said) {
+        number = strtoul(said, &end, 10);
+        if (*said < '1' || *said > '9' || *end || number > NODE_SLOTS)
+            return fail(err, APL_E_INVALID, "APL_REMOTE_REQUESTS is a number of requests, 1 to %u",
+                        NODE_SLOTS);
+    }
+    if (number > NODE_SLOTS)
+        return fail(err, APL_E_INVALID, "requests: at most %u can be in flight", NODE_SLOTS);
+    *requests = (unsigned)number;
+    return APL_OK;
+}
+
 apl_status store_open_url(apl_store *store, const char *path, const apl_store_options *options,
                           apl_error *err)
 {
@@ -89,6 +108,7 @@ apl_status store_open_url(apl_store *store, const char *path, const apl_store_op
         return fail_in(err, status, "%s", store->name);
     store->remote = (struct remote_options){.plain = options->plain_http,
                                             .timeout_ms = (uint64_t)options->remote_timeout_s * 1000};
+    TRY(read_requests(options, &store->remote.requests, err));
     TRY(open_origin(options, &store->remote.origin, err));
     bool list = url_ends_with(store->url.base, ".apl"),
          pages = url_ends_with(store->url.base, "/" STORE_FILE);

@@ -277,6 +277,7 @@ static int take_budget(void *user, const char *value)
 static const struct option_row rows[] = {
     {0, "budget", "SIZE", "the most that DIR may hold, in bytes or with K, M, G or T: what\nis needed first",
      OPTION_CALL, 0, take_budget},
+    REQUESTS_ROW,
     READER_ROW,
     JSON_ROW(struct stage, json),
     NO_PROGRESS_ROW(struct stage, no_progress),

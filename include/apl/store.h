@@ -141,10 +141,15 @@ typedef struct apl_store_options {
      * of what is free on its disk. Ignored for stores that are not at a URL. See "Caches" in docs/SCALE.md. */
     const char *cache;
     uint64_t cache_budget;
+    /* For URLs: the most requests that this user's processes on this machine, which share $XDG_RUNTIME_DIR, have in
+     * flight to the server at once, 1 ... 1024; without that directory, this process. Fewer are in flight where more
+     * would only wait. 0: $APL_REMOTE_REQUESTS, or 256, of which 128 for one process. Of several stores of a server,
+     * the one that was opened last decides. See "Stores at URLs" in docs/SCALE.md. */
+    unsigned requests;
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT                                               \
-    {                                                                        \
-        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0, NULL, 0 \
+#define APL_STORE_OPTIONS_INIT                                                  \
+    {                                                                           \
+        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0, NULL, 0, 0 \
     }
 
 /*

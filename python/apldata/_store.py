@@ -59,10 +59,11 @@ class Store(_core.Store):
         remote_timeout_s: for a URL, after how many seconds a request that keeps failing is given up; 0: the
             number in ``APL_REMOTE_TIMEOUT``, or 120.
         plain_http: allow ``http://`` to any host, not only to this machine.
-        cache: for a URL, a directory that keeps parts of what is read; None: the one in ``APL_CACHE``, or
-            none.
+        cache: for a URL, a directory that keeps parts of what is read; None: that in ``APL_CACHE``, or none.
         cache_budget: the most bytes that the cache takes; 0: the number in ``APL_CACHE_BUDGET``, or nine
             tenths of what is free on its disk.
+        requests: for a URL, the most requests in flight to its server at once, from this user's processes on
+            this machine; 0: the number in ``APL_REMOTE_REQUESTS``, or 256, of which 128 for one process.
 
     Raises:
         NotFoundError, CorruptError, VersionError, MismatchError, StorageError.
@@ -79,6 +80,7 @@ class Store(_core.Store):
         plain_http: bool = False,
         cache: str | os.PathLike[str] | None = None,
         cache_budget: int = 0,
+        requests: int = 0,
     ) -> None:
         most = whole("open_shards", open_shards, 0, U32)
         remote = (
@@ -86,6 +88,7 @@ class Store(_core.Store):
             flag("plain_http", plain_http),
             None if cache is None else absolute("cache", cache),
             whole("cache_budget", cache_budget, 0, U64),
+            whole("requests", requests, 0, 1024),
         )
         mode, content = choice("io", io, _IO), digest("expected_content", expected_content)
         splits = None if split_directory is None else absolute("split_directory", split_directory)

@@ -25,6 +25,7 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     options.plain_http = s->plain_http;
     options.cache = s->cache;
     options.cache_budget = s->cache_budget;
+    options.requests = s->requests;
     apl_status status;
     Py_BEGIN_ALLOW_THREADS
     status = apl_store_open(s->path, &options, &store, err);
@@ -85,22 +86,16 @@ static PyObject *names_of_fields(apl_store *store)
 /* Takes what Store() was called with; *content: NULL, or the digest that is expected, which the arguments own. */
 static bool take_arguments(struct py_store *s, PyObject *args, PyObject *keywords, const char **content)
 {
-    static char *names[] = {"path",
-                            "expected_content",
-                            "split_directory",
-                            "io",
-                            "open_shards",
-                            "remote_timeout_s",
-                            "plain_http",
-                            "cache",
-                            "cache_budget",
-                            NULL};
+    static char *names[] = {
+        "path",  "expected_content", "split_directory", "io", "open_shards", "remote_timeout_s", "plain_http",
+        "cache", "cache_budget",     "requests",        NULL};
     PyObject *path = NULL, *directory = Py_None, *cache = Py_None;
     Py_ssize_t content_bytes = 0;
     int io = APL_IO_AUTO;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOK:Store", names, PyUnicode_FSConverter,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOKI:Store", names, PyUnicode_FSConverter,
                                      &path, content, &content_bytes, &directory, &io, &s->open_shards,
-                                     &s->remote_timeout_s, &s->plain_http, &cache, &s->cache_budget))
+                                     &s->remote_timeout_s, &s->plain_http, &cache, &s->cache_budget,
+                                     &s->requests))
         return false;
     s->io = (apl_io)io;
     s->path_owner = path;

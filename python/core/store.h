@@ -12,7 +12,7 @@ struct py_store {
     uint8_t content[32];
     const char *path, *split_directory;
     apl_io io;
-    unsigned open_shards, remote_timeout_s;
+    unsigned open_shards, remote_timeout_s, requests;
     int plain_http;
     const char *cache;
     unsigned long long cache_budget;

@@ -1,6 +1,7 @@
 /* Ranges that are fetched before they are read: see ahead.h. */
 #include "ahead.h"
 
+#include "admission.h"
 #include "parallel.h"
 #include "range_list.h"
 
@@ -22,7 +23,7 @@ static struct call {
     void *what;
 } * calls;
 static size_t calls_waiting, most_held, coming; /* coming: bytes on their way */
-static unsigned threads, at_rest;
+static unsigned threads, at_rest, fetching;     /* fetching: threads that are at a range */
 
 static void before_fork(void)
 {
@@ -42,7 +43,7 @@ static void in_child(void)
     ranges_forked(&ranges);
     calls = NULL;
     calls_waiting = coming = 0;
-    threads = at_rest = 0;
+    threads = at_rest = fetching = 0;
     pthread_mutex_unlock(&ahead_lock);
 }
 
@@ -90,6 +91,34 @@ static void fetch_range(struct range *r)
     pthread_cond_broadcast(&come);
 }
 
+/* Threads beyond what servers take at once would wait there, for ranges that could still be joined by their neighbours here. */
+static unsigned most_fetching(void)
+{
+    unsigned most = coming < AHEAD_FLIGHT ? AHEAD_MOST_THREADS : AHEAD_THREADS, widest = admission_widest();
+    return widest < most ? widest : most;
+}
+
+static bool may_fetch(void)
+{
+    return ranges.first && fetching < most_fetching();
+}
+
+static void *serve(void *unused);
+
+/* Something more waits: for a thread that is at rest, or for a new one. */
+static void find_thread(void)
+{
+    pthread_t thread;
+    size_t free_to = may_fetch() ? most_fetching() - fetching : 0;
+    size_t wanted = calls_waiting + (ranges.waiting < free_to ? ranges.waiting : free_to);
+    pthread_cond_signal(&work);
+    if (wanted <= at_rest || threads >= AHEAD_MOST_THREADS ||
+        thread_start(&thread, serve, NULL, NULL) != APL_OK)
+        return;
+    pthread_detach(thread);
+    threads++;
+}
+
 static void serve_call(void)
 {
     struct call *c = calls;
@@ -111,8 +140,11 @@ static void serve_range(void)
     }
     ranges_unqueue(&ranges, r);
     r->users++;
+    fetching++;
     fetch_range(r);
+    fetching--;
     ranges_release(&ranges, r);
+    find_thread(); /* more may be in flight by now */
     pthread_mutex_unlock(&ahead_lock);
     a->release(a->owner); /* may be the last, and forget */
     pthread_mutex_lock(&ahead_lock);
@@ -123,7 +155,7 @@ static void *serve(void *unused)
     (void)unused;
     pthread_mutex_lock(&ahead_lock);
     for (;;) {
-        while (!ranges.first && !calls) {
+        while (!calls && !may_fetch()) {
             at_rest++;
             pthread_cond_wait(&work, &ahead_lock);
             at_rest--;
@@ -134,19 +166,6 @@ static void *serve(void *unused)
             serve_range();
     }
     return NULL;
-}
-
-/* Something more waits: for a thread that is at rest, or for a new one. */
-static void find_thread(void)
-{
-    pthread_t thread;
-    unsigned most = coming < AHEAD_FLIGHT ? AHEAD_MOST_THREADS : AHEAD_THREADS;
-    pthread_cond_signal(&work);
-    if (ranges.waiting + calls_waiting <= at_rest || threads >= most ||
-        thread_start(&thread, serve, NULL, NULL) != APL_OK)
-        return;
-    pthread_detach(thread);
-    threads++;
 }
 
 /* ------------------------------------------------------------------------------------------------ asking */

@@ -1,7 +1,7 @@
 /*
- * Ranges that are fetched before they are read. One queue for all files, served by up to AHEAD_THREADS threads, which do little but wait
- * for the network; and by up to AHEAD_MOST_THREADS while all that they wait for together is so little that the way there and back
- * takes longer than the bytes. What has come stays until it has been read, and all of it together takes at most AHEAD_BYTES of memory (or
+ * Ranges that are fetched before they are read. One queue for all files, served by threads, which do little but wait for the network: as many
+ * as may be in flight (admission.h), but at most AHEAD_THREADS; or AHEAD_MOST_THREADS while all that they wait for together is so little
+ * that the way there and back takes longer than the bytes. What has come stays until it has been read, and all of it together takes at most AHEAD_BYTES of memory (or
  * APL_REMOTE_AHEAD). After fork() a child begins with none.
  */
 #ifndef AHEAD_H

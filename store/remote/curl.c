@@ -4,6 +4,8 @@
 #include "reply.h"
 
 #ifdef HAVE_CURL
+#include "admission.h"
+
 #include <ctype.h>
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -121,6 +123,9 @@ struct transfer {
     char error[ERROR_BODY + 1]; /* the beginning of an error's body */
     size_t error_bytes;
     bool unwanted; /* the body is of no use, and was cut off */
+    uint64_t began,
+        heard;   /* in ms of monotonic_ms(): the beginning, and the latest byte; heard: 0 before the first */
+    bool silent; /* given up, as no byte came for too long */
 };
 
 /* Each answer starts over: one may come before the one that counts, such as a proxy's. */
@@ -134,6 +139,7 @@ static size_t on_header(char *bytes, size_t one, size_t n, void *user)
 {
     struct transfer *t = user;
     char line[1024];
+    t->heard = monotonic_ms();
     size_t size = one * n, length = size < sizeof line - 1 ? size : sizeof line - 1;
     memcpy(line, bytes, length);
     while (length && isspace((unsigned char)line[length - 1]))
@@ -164,6 +170,7 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *user)
 {
     struct transfer *t = user;
     size_t size = one * n;
+    t->heard = monotonic_ms();
     /* is_asked_for() is asked of each part again; it is a few comparisons */
     if (is_asked_for(t)) {
         if (size > t->request->bytes - t->reply->got) {
@@ -181,12 +188,24 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *user)
     return t->unwanted ? 0 : size;
 }
 
+/* How long may it be silent? What waits for its first byte may only be waiting for its turn at the server. */
+static uint64_t silence_allowed(const struct transfer *t)
+{
+    const struct request *q = t->request;
+    uint64_t patience =
+        q->patience_ms && !t->heard ? atomic_load_explicit(q->patience_ms, memory_order_relaxed) : 0;
+    return patience > q->silence_ms ? patience : q->silence_ms;
+}
+
+/* Called all the time, or once a second while nothing comes. Returns whether to give up. */
 static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
-    const struct transfer *t = user;
+    struct transfer *t = user;
     (void)a, (void)b, (void)c, (void)d;
+    t->silent = monotonic_ms() - (t->heard ? t->heard : t->began) >= silence_allowed(t);
     /* relaxed: it only has to be seen some time */
-    return t->request->cancel && atomic_load_explicit(t->request->cancel, memory_order_relaxed);
+    return t->silent ||
+           (t->request->cancel && atomic_load_explicit(t->request->cancel, memory_order_relaxed));
 }
 
 /* The name of an error of S3: <Code>ExpiredToken</Code>. Nothing else of an answer is believed, or shown. */
@@ -281,8 +300,7 @@ static bool set_manners(CURL *h, const struct request *q)
     bool only = set_text(h, OPTION_PROTOCOLS_STR, "http,https") ||
                 set_long(h, OPTION_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
     return only && set_long(h, CURLOPT_NOSIGNAL, 1) && set_long(h, CURLOPT_FOLLOWLOCATION, 0) &&
-           set_long(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) && set_long(h, CURLOPT_LOW_SPEED_LIMIT, 1) &&
-           set_long(h, CURLOPT_LOW_SPEED_TIME, (long)q->stall_s) &&
+           set_long(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) &&
            set_long(h, CURLOPT_TIMEOUT_MS, (long)q->milliseconds) &&
            set_long(h, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) &&
            set_long(h, CURLOPT_TCP_KEEPALIVE, 1) &&
@@ -329,21 +347,25 @@ static void take_answer(CURL *h, struct transfer *t, CURLcode code)
 {
     struct reply *r = t->reply;
     long status = 0;
+    double first_s = 0;
     const char *location = NULL;
     curl.easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
     curl.easy_getinfo(h, CURLINFO_REDIRECT_URL, &location);
+    curl.easy_getinfo(h, CURLINFO_STARTTRANSFER_TIME, &first_s);
     r->status = (int)status;
     r->location = location ? copy_location(location) : NULL;
     if (code == CURLE_WRITE_ERROR && t->unwanted)
         code = CURLE_OK;
-    r->trouble = trouble_of(code);
+    r->trouble = t->silent && code == CURLE_ABORTED_BY_CALLBACK ? TROUBLE_PASSES : trouble_of(code);
+    r->first_ms = t->heard ? first_s * 1000 : (double)(monotonic_ms() - t->began);
     read_code(t);
-    snprintf(r->what, sizeof r->what, "%s", curl.easy_strerror(code));
+    snprintf(r->what, sizeof r->what, "%s",
+             t->silent ? "no byte came for too long" : curl.easy_strerror(code));
 }
 
 static apl_status curl_get(const struct request *request, struct reply *reply, apl_error *err)
 {
-    struct transfer t = {.request = request, .reply = reply};
+    struct transfer t = {.request = request, .reply = reply, .began = monotonic_ms()};
     struct curl_slist *headers = NULL;
     *reply = (struct reply){0};
     pthread_once(&once, load_library);

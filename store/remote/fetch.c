@@ -1,6 +1,7 @@
 /* Ranges of an object: see fetch.h. */
 #include "fetch.h"
 
+#include "admission.h"
 #include "told.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #define MOST_REDIRECTS 5u
 #define MIB_MS         16000u /* that a MiB of a range may take beyond the timeout */
 #define FEW_TRIES      3u     /* of what seldom passes */
-#define MOST_STALL_S   10u
+#define MOST_SILENCE_S 10u
 #define SLICE_MS       50u
 #define TELL_PART      40u /* of the time there is, after which the user is told */
 
@@ -32,14 +33,12 @@ struct fetching {
     unsigned redirects;
 };
 
-static uint64_t clock_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* ---------------------------------------------------------------------------------------------- pauses */
+
+static void count_one(atomic_uint_fast64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
 
 static bool is_cancelled(const struct fetching *f)
 {
@@ -59,23 +58,46 @@ static uint64_t any_below(uint64_t most)
 
 static void pause_ms(const struct fetching *f, uint64_t ms)
 {
-    for (uint64_t now = clock_ms(), end = now + ms; now < end && !is_cancelled(f); now = clock_ms()) {
+    for (uint64_t now = monotonic_ms(), end = now + ms; now < end && !is_cancelled(f); now = monotonic_ms()) {
         uint64_t slice = end - now < SLICE_MS ? end - now : SLICE_MS;
         nanosleep(&(struct timespec){.tv_nsec = (long)slice * 1000000}, NULL);
     }
 }
 
+/* What a request says of its server, and of the way there. */
+static enum outcome outcome_of(const struct reply *r)
+{
+    if (r->trouble == TROUBLE_PASSES || r->trouble == TROUBLE_NO_WAY)
+        return OUTCOME_CONGESTED;
+    if (r->status == 408 || r->status == 429 || r->status == 503 || r->status == 504)
+        return OUTCOME_CONGESTED;
+    return r->trouble == TROUBLE_NONE && r->status / 100 == 2 ? OUTCOME_ANSWERED : OUTCOME_OTHER;
+}
+
+static apl_status give_range_up(const struct fetching *f, const struct reply *r, apl_status status,
+                                apl_error *err)
+{
+    char what[sizeof err->message];
+    if (outcome_of(r) != OUTCOME_CONGESTED || r->trouble == TROUBLE_NO_WAY)
+        return fail_in(err, status, "gave up after %u tries", f->tries);
+    memcpy(what, err->message, sizeof what);
+    return fail(
+        err, status,
+        "gave up after %u tries: %.200s; if its server is overloaded, lower APL_REMOTE_REQUESTS (now %u)",
+        f->tries, what, admission_most(f->object->server));
+}
+
 /* Waits before the next try; or, if there is no time for one, says what the last one came to. */
 static apl_status again(struct fetching *f, const struct reply *r, apl_status status, apl_error *err)
 {
-    uint64_t most = FIRST_PAUSE_MS << (f->tries < 6 ? f->tries : 6), now = clock_ms();
+    uint64_t most = FIRST_PAUSE_MS << (f->tries < 6 ? f->tries : 6), now = monotonic_ms();
     uint64_t ms = most / 2 + any_below((most < LAST_PAUSE_MS ? most : LAST_PAUSE_MS) / 2 + 1);
     uint64_t asked = (uint64_t)r->wait_s * 1000;
     ms = ms > asked ? ms : asked;
     f->tries++;
     if (now + ms >= f->deadline)
-        return fail_in(err, status, "gave up after %u tries", f->tries);
-    atomic_fetch_add_explicit(&f->object->traffic->retries, 1, memory_order_relaxed);
+        return give_range_up(f, r, status, err);
+    count_one(&f->object->traffic->retries);
     if (now - f->began >= f->object->timeout_ms / TELL_PART)
         tell_retry(f->object->shown, err->message, f->deadline - now);
     pause_ms(f, ms);
@@ -252,10 +274,32 @@ static apl_status judge(struct fetching *f, struct reply *r, const struct aws_ke
 }
 
 /* After how long a silence a connection is given up, and another made. */
-static unsigned stall_s(const struct object *o)
+static uint64_t silence_ms(const struct object *o)
 {
     uint64_t s = o->timeout_ms / 4000;
-    return s < 1 ? 1 : s < MOST_STALL_S ? (unsigned)s : MOST_STALL_S;
+    return s < 1 ? 1000 : s < MOST_SILENCE_S ? s * 1000 : MOST_SILENCE_S * 1000;
+}
+
+/* Sends it when it is its turn. */
+static apl_status send_request(struct fetching *f, struct request *q, struct reply *r, apl_error *err)
+{
+    struct object *o = f->object;
+    struct admitted turn;
+    enum admission admission = admission_wait(o->server, f->cancel, &f->deadline, &turn);
+    if (admission == ADMISSION_CANCELLED)
+        return fail(err, APL_E_CANCELLED, "it is no longer needed");
+    if (admission == ADMISSION_LATE)
+        return fail(err, APL_E_IO,
+                    "gave up: its server has answered none of the requests before it for %llu s",
+                    (unsigned long long)(monotonic_ms() - f->began) / 1000);
+    uint64_t now = monotonic_ms();
+    q->milliseconds = f->deadline > now ? f->deadline - now : 1;
+    count_one(&o->traffic->requests);
+    apl_status status = o->transport->get(q, r, err);
+    if (status != APL_OK)
+        *r = (struct reply){0};
+    admission_end(&turn, outcome_of(r), r->first_ms);
+    return status;
 }
 
 static apl_status try_once(struct fetching *f, apl_error *err)
@@ -263,7 +307,6 @@ static apl_status try_once(struct fetching *f, apl_error *err)
     struct object *o = f->object;
     const struct aws_keys *keys = object_keys(o);
     struct reply r;
-    uint64_t now = clock_ms();
     if (is_cancelled(f))
         return fail(err, APL_E_CANCELLED, "it is no longer needed");
     struct request q = {
@@ -275,11 +318,10 @@ static apl_status try_once(struct fetching *f, apl_error *err)
         .keys = keys,
         .netrc = !o->sign && !f->elsewhere,
         .to = f->to + f->done,
-        .milliseconds = f->deadline > now ? f->deadline - now : 1,
-        .stall_s = stall_s(o),
+        .silence_ms = silence_ms(o),
+        .patience_ms = admission_patience(o->server),
         .cancel = f->cancel};
-    atomic_fetch_add_explicit(&o->traffic->requests, 1, memory_order_relaxed);
-    TRY(o->transport->get(&q, &r, err));
+    TRY(send_request(f, &q, &r, err));
     atomic_fetch_add_explicit(&o->traffic->bytes, r.got, memory_order_relaxed);
     apl_status status = judge(f, &r, keys, err);
     free(r.location);
@@ -291,7 +333,7 @@ static apl_status run(struct fetching *f, apl_error *err)
     apl_status status = APL_OK;
     apl_error own;
     err = err ? err : &own;
-    f->began = clock_ms();
+    f->began = monotonic_ms();
     f->deadline = f->began + f->object->timeout_ms + (f->n >> 20) * MIB_MS;
     while (status == APL_OK && f->done < f->n)
         status = try_once(f, err);

@@ -1,6 +1,8 @@
 /* What a URL stands for: see object.h. */
 #include "object.h"
 
+#include "admission.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +92,8 @@ apl_status object_init(struct object *object, struct url *url, const struct tran
     apl_status status = object->shown ? locate(object, err) : fail_nomem(err);
     if (status == APL_OK)
         status = object_check_plain(object, object->target, err);
+    if (status == APL_OK)
+        object->server = admission_server(object->target);
     return status;
 }
 

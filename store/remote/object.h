@@ -20,6 +20,7 @@ struct object {
     bool plain;   /* http:// is allowed to any host */
     _Atomic(struct key_list *) keys;
     uint64_t timeout_ms;
+    unsigned server; /* whose requests wait for each other: see admission.h */
     /* known once it is open: */
     uint64_t size;
     char validator[VALIDATOR_BYTES];

@@ -1,6 +1,7 @@
 /* Files elsewhere: see remote.h. */
 #include "remote.h"
 
+#include "admission.h"
 #include "ahead.h"
 #include "hash.h"
 
@@ -121,6 +122,7 @@ static apl_status begin(struct remote *r, struct url *url, const struct remote_o
         TRY(origin_open(NULL, 0, &r->origin, err));
     TRY(object_init(&r->object, url, o->transport ? o->transport : &transport_curl,
                     o->plain || (plain && strcmp(plain, "1") == 0), ms, &r->origin->traffic, err));
+    admission_limit(r->object.server, o->requests);
     size_t n = BEGINNING;
     if (!(r->beginning = malloc(n)))
         return fail_nomem(err);

@@ -15,6 +15,7 @@ struct remote_options {
     const struct transport *transport; /* NULL: libcurl's */
     bool plain;                        /* http:// to any host; or APL_ALLOW_HTTP=1 */
     uint64_t timeout_ms;               /* of a range; or APL_REMOTE_TIMEOUT, in seconds */
+    unsigned requests;                 /* in flight to its server: see admission_limit() */
     struct origin *origin;             /* NULL: one of its own, without a cache */
 };
 

@@ -20,10 +20,12 @@ struct request {
     const char *if_match;  /* an ETag, or NULL */
     const char *sign;      /* NULL, or what libcurl's AWS_SIGV4 takes, such as aws:amz:us-east-1:s3 */
     const struct aws_keys *keys;
-    bool netrc;                /* ask ~/.netrc for a password */
-    uint8_t *to;               /* with room for the range */
-    uint64_t milliseconds;     /* for all of it */
-    unsigned stall_s;          /* without a byte */
+    bool netrc;            /* ask ~/.netrc for a password */
+    uint8_t *to;           /* with room for the range */
+    uint64_t milliseconds; /* for all of it */
+    /* that may pass without a byte; before the first one that, or *patience_ms if it is more, which may change meanwhile (NULL: 0) */
+    uint64_t silence_ms;
+    const atomic_uint_fast64_t *patience_ms;
     const atomic_bool *cancel; /* NULL, or set once nobody wants the answer */
 };
 
@@ -40,6 +42,8 @@ struct reply {
     bool ranged;
     uint64_t first, last, total; /* of Content-Range, if `ranged`; an unknown total is 0 */
     uint64_t length;             /* of Content-Length, if that came; else 0 */
+    double
+        first_ms; /* after which time the answer began, or the request was given up without one; 0: not known */
     uint64_t got;    /* bytes at `to`: those of a 206 of the wanted beginning, or of a 200 that fits */
     bool encoded;    /* by Content-Encoding: the bytes are not those of the object */
     bool too_long;   /* there were more bytes than were asked for, and some are not at `to` */

@@ -41,3 +41,12 @@ int cache_take_budget(void *job, const char *value)
         return misuse("--cache-budget takes a number of bytes, or of K, M, G or T, such as 100G");
     return say_variable("APL_CACHE_BUDGET", value);
 }
+
+int cache_take_requests(void *job, const char *value)
+{
+    uint64_t number;
+    (void)job;
+    if (!parse_number(value, 1, 1024, &number))
+        return misuse("--requests takes a number, 1 to 1024");
+    return say_variable("APL_REMOTE_REQUESTS", value);
+}
