@@ -52,7 +52,7 @@ def ingest(
 _Image = tuple[str, tuple[int, int, int], int, int, bool, bytes, tuple[str, ...], str | None]
 
 def image_decode(file: bytes, bits: int, allow_warnings: bool, /) -> _Image:
-    """apl_image_decode(): kind, (channels, height, width), bits, orientation, palette, samples, remarks, warning."""
+    """apl_image_decode(): kind, shape, bits, orientation, palette, samples, remarks, first warning."""
 
 def image_to_jpeg(file: bytes, unchecked: bool, allow_warnings: bool, /) -> _Image:
     """apl_image_to_jpeg(): as image_decode(), with a JPEG file for samples."""

@@ -115,7 +115,7 @@ def test_pillow_gives_the_same_numbers_or_none(
 
     class WithoutTiff:
         @staticmethod
-        def mask_decode(data: bytes, header: bool) -> Any:
+        def mask_decode(data: bytes, header: bool, allow_warnings: bool) -> Any:
             raise apldata.UnsupportedError("holds TIFF, which this build does not read")
 
     monkeypatch.setattr("apldata.converting._decoding.load_extension", lambda: WithoutTiff)

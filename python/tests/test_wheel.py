@@ -117,7 +117,7 @@ def test_tiff_is_read_where_it_can_be() -> None:
     tags[273] = 8 + 2 + 12 * len(tags) + 4
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
     tiff = struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + entries + bytes(4) + b"\x07"
-    kind, shape, *_, samples, _ = importlib.import_module("apldata._ingest").image_decode(tiff, 8)
+    kind, shape, *_, samples, _, _ = importlib.import_module("apldata._ingest").image_decode(tiff, 8, False)
     assert (kind, shape, samples) == ("TIFF", (1, 1, 1), b"\x07")
 
 

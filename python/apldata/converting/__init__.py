@@ -247,6 +247,7 @@ def convert(
     keep_bytes: bool | None = None,
     skip_bad: int = 0,
     check: bool = True,
+    allow_warnings: bool = False,
     keep_files: bool = False,
     partial: bool = False,
     workers: int = 0,
@@ -294,6 +295,7 @@ def convert(
         skip_bad: how many rows with a bad file, such as an image that cannot be decoded, to leave out; the
             store lists them, and the next one is an error.
         check: decode each JPEG image once to check it.
+        allow_warnings: keep images that their library only warns of, as `ingest()` does, each with a warning.
         keep_files: store JPEGs as they came, without an index for crops: see `Writer`.
         partial: accept a series of files such as ``train-00000-of-00003.parquet`` of which some are missing.
             A file that is given alone, by its name, needs no others.
@@ -329,7 +331,9 @@ def convert(
         IngestWarning: notes, such as how many images were re-encoded.
     """
     keep = None if keep_bytes is None else bool(flag("keep_bytes", keep_bytes))
-    wanted = asked(fields, types, classes, keep, bool(flag("check", check)))
+    wanted = asked(
+        fields, types, classes, keep, bool(flag("check", check)), bool(flag("allow_warnings", allow_warnings))
+    )
     rules = Rules(missing, whole("skip_bad", skip_bad))
     replace = bool(flag("replace", replace)) or bool(flag("force", force))
     options = {"replace": replace, "shuffle": shuffle, "threads": threads,

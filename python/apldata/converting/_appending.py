@@ -11,7 +11,9 @@ import numpy as np
 
 from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError, SourceError, advising, prefixed
+from .._warning import warn
 from .._writer import Writer
+from ..ingesting import IngestWarning
 from ..schema import listed
 from ._beside import Values
 from ._cells import has_gaps
@@ -160,6 +162,7 @@ class Appender:
         left = [row for row in range(rows) if row not in wrong]
         for row in sorted(wrong):
             self._leave_out(split, first + row, wrong[row], values, row)
+        self._tell_warned(split, first, wrong, values)
         if wrong:
             values = {name: _kept(column, left) for name, column in values.items()}
         if left:
@@ -212,6 +215,14 @@ class Appender:
             wrong.setdefault(row, told)
         return made
 
+    def _tell_warned(self, split: str, first: int, wrong: Wrongs, values: Values) -> None:
+        """Names the files that are kept though their library warns of them."""
+        for maker in self._makers:
+            for row, why in maker.warned.items():
+                if row not in wrong:
+                    place = _place(split, first + row, values, row)
+                    warn(f"kept with a warning: {place}, column {maker.column}: {why}", IngestWarning)
+
     def _leave_out(self, split: str, number: int, wrong: Wrong, values: Values, row: int) -> None:
         """A row that is wrong: refuses it, or lists it among what was left out."""
         allowed = self._bad < self._rules.skip_bad if wrong.bad else self._rules.skip
@@ -225,7 +236,10 @@ class Appender:
         if not allowed:
             raise InvalidError(f"row {number:,}, {wrong.why}: {wrong.helps}")
         self._bad += wrong.bad
-        path = values.get("path", [""] * (row + 1))[row]
-        self._writer._skipped(
-            path if isinstance(path, str) and path else f"{split}, row {number:,}", wrong.why
-        )
+        self._writer._skipped(_place(split, number, values, row), wrong.why)
+
+
+def _place(split: str, number: int, values: Values, row: int) -> str:
+    """Where a row comes from: the path of its file, or its number in the split."""
+    path = values.get("path", [""] * (row + 1))[row]
+    return path if isinstance(path, str) and path else f"{split}, row {number:,}"

@@ -24,6 +24,7 @@ class OfFile:
         why: what is wrong with it.
         orientation: that its pixels are left in.
         remarks: what was done to it, and what it has that is not used.
+        warning: what its library warned of, if it is kept all the same.
     """
 
     value: Any
@@ -31,6 +32,7 @@ class OfFile:
     why: str | None = None
     orientation: int = 1
     remarks: tuple[str, ...] = ()
+    warning: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

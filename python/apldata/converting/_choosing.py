@@ -18,7 +18,8 @@ from ._beside import Beside
 from ._cells import has_gaps
 from ._found import found
 from ._images import BYTES, DecodedImage, File, Header, alike, is_image, mask_of, media_of
-from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, header_of
+from ._making import Files, Json, Maker, Numbers, Pixels
+from ._reading import bytes_of, files_of, header_of
 from ._refusals import refusal
 from ._segmentation import Segmentation
 from ._shapes import shape_of_numbers
@@ -40,7 +41,7 @@ class Asked:
         fields: the names of fields, by those of columns, in their order; None: all.
         types: of fields, what is known of their types; "json" is that.
         classes: of fields, the names of their classes; None: to be found.
-        keep_bytes, check: see `convert()`.
+        keep_bytes, check, allow_warnings: see `convert()`.
     """
 
     fields: dict[str, str] | None
@@ -48,6 +49,7 @@ class Asked:
     classes: dict[str, tuple[str, ...] | None]
     keep_bytes: bool | None
     check: bool
+    allow_warnings: bool
 
     def field(self, column: str) -> str:
         return column if self.fields is None else self.fields[column]
@@ -89,12 +91,12 @@ def _classes(classes: Classes) -> dict[str, tuple[str, ...] | None]:
     return dict.fromkeys(names("classes", classes) or ())
 
 
-def asked(fields: Fields, types: Types, classes: Classes, keep_bytes: bool | None, check: bool) -> Asked:
+def asked(fields: Fields, types: Types, classes: Classes, *of_files: Any) -> Asked:
     """What the caller gave, checked."""
     if not isinstance(types, Mapping | None):
         raise wrong_type("types", "a mapping from names of fields to types", types)
     known = {text("types", name): _type(name, spec) for name, spec in (types or {}).items()}
-    return Asked(_fields(fields), known, _classes(classes), keep_bytes, check)
+    return Asked(_fields(fields), known, _classes(classes), *of_files)
 
 
 # ------------------------------------------------------------------------------------------------ choosing
@@ -302,7 +304,7 @@ class _Chooser:
         if is_image(media):
             self._images.append(name)
         maker = Files(column, field, beside, outside, self._pool)
-        maker.check = self._wanted.check
+        maker.check, maker.allow_warnings = self._wanted.check, self._wanted.allow_warnings
         maker.recode = keep is None and are_images and told.media is None
         maker.told = told.media is not None
         return maker
@@ -342,7 +344,8 @@ class _Chooser:
         what = "images come without their files" if of_pillow else what
         if not told.as_mask:
             self.notes.append(_as_pixels(column, what, values))
-        made = list(self._pool.map(lambda value: header_of(value, outside, told.as_mask), values))
+        of = outside, told.as_mask, self._wanted.allow_warnings
+        made = list(self._pool.map(lambda value: header_of(value, *of), values))
         good = [one for one in made if isinstance(one, (Header, DecodedImage))]
         if not good:
             bad = next((row for row, one in enumerate(made) if isinstance(one, str)), None)
@@ -368,7 +371,7 @@ class _Chooser:
         if field.layout_unclear:
             field = dataclasses.replace(field, layout="CHW")  # as images are decoded
         maker = Pixels(column, field, beside, outside, self._pool)
-        maker.masks = told.as_mask
+        maker.masks, maker.allow_warnings = told.as_mask, self._wanted.allow_warnings
         maker.upright = all(image.orientation == 1 for image in good)
         return maker
 
@@ -387,7 +390,7 @@ def choose(
     """The makers of the columns that are wanted, and what the caller ought to know of them."""
     chooser = _Chooser(wanted, first, columns, pool, outside)
     unsaid = {column: wanted.field(column) for column in columns if wanted.says_nothing(column, told)}
-    masks = Segmentation({column: first[column] for column in columns}, told, unsaid, outside)
+    masks = Segmentation({one: first[one] for one in columns}, told, unsaid, outside, wanted.allow_warnings)
     guessed = () if wanted.keep_bytes else columns
     of_all = {column: told.get(column, Told()) for column in columns}
     of_all |= {column: AS_MASK.over(of_all[column]) for column in guessed if masks.are_masks(column)}

@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--decode", action="store_true", help="store the pixels of all images")
     add("--skip-bad", metavar="N", type=int, default=0, help="leave out up to N bad images")
     add("--partial", action="store_true", help="accept a series of files of which some are missing")
+    add("--allow-warnings", action="store_true", help="keep images that their library only warns of")
     add("--no-check", action="store_true", help="keep images without decoding each once")
     add("-j", "--threads", metavar="N", type=int, help="threads that encode (default: one per core)")
     more = "records in a block (default: 128; more of small, fewer of large ones)"
@@ -113,7 +114,8 @@ def _options(parser: argparse.ArgumentParser, given: argparse.Namespace) -> dict
         "split": given.split, "fields": _fields(given.fields), "types": dict(given.type) or None,
         "classes": named or list(classes) or None, "missing": given.missing or fill or None,
         "keep_bytes": True if given.keep_bytes else False if given.decode else None,
-        "skip_bad": given.skip_bad, "check": not given.no_check, "keep_files": given.keep_files,
+        "skip_bad": given.skip_bad, "check": not given.no_check,
+        "allow_warnings": given.allow_warnings, "keep_files": given.keep_files,
         "partial": given.partial,
         "threads": given.threads, "block_records": given.block_records, "level": given.level,
         "codec": given.codec, "shuffle": given.shuffle, "replace": given.force,

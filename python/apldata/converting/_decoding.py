@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _core
 from .._arguments import brief
-from .._errors import Error, SourceError, UnsupportedError
+from .._errors import CorruptError, Error, SourceError, UnsupportedError
 from ..ingesting import load_extension
 from ._images import DecodedImage, Header, decoded_image, media_of
 
@@ -30,17 +30,18 @@ SIDEWAYS = "images that their EXIF says to turn, which was not done"
 
 
 class Jpeg(NamedTuple):
-    """A JPEG file; channels, height and width."""
+    """A JPEG file; channels, height and width; what libjpeg warned of in the file that it comes from."""
 
     file: bytes
     shape: tuple[int, ...]
     remarks: tuple[str, ...]
+    warning: str | None = None
 
 
 def _of_c(made: Any) -> DecodedImage:
-    _, shape, bits, orientation, palette, samples, remarks = made
+    _, shape, bits, orientation, palette, samples, remarks, warning = made
     pixels = np.frombuffer(samples, np.uint16 if bits == 16 else np.uint8).reshape(shape)
-    return DecodedImage(pixels, palette, orientation=orientation, remarks=_plain(remarks))
+    return DecodedImage(pixels, palette, orientation=orientation, remarks=_plain(remarks), warning=warning)
 
 
 def _plain(remarks: tuple[str, ...]) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ def _plain(remarks: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(SIDEWAYS if remark.startswith(SIDEWAYS) else remark for remark in remarks)
 
 
-def header(data: bytes) -> Header:
+def header(data: bytes, allow_warnings: bool) -> Header:
     """What the header of a file says.
 
     Raises:
@@ -57,24 +58,26 @@ def header(data: bytes) -> Header:
     """
     if media_of(data) in _OF_C:
         with suppress(UnsupportedError):
-            _, shape, bits, orientation, palette, _, _ = load_extension().image_decode(data, 0)
+            made = load_extension().image_decode(data, 0, allow_warnings)
+            _, shape, bits, orientation, palette, *_ = made
             return Header(shape, np.dtype(f"u{bits // 8}"), palette, orientation)
-    image = decoded(data, 8)
+    image = decoded(data, 8, allow_warnings)
     return Header(image.shape, image.dtype, image.of_palette, image.orientation)
 
 
-def decoded(data: bytes, bits: int) -> DecodedImage:
+def decoded(data: bytes, bits: int, allow_warnings: bool) -> DecodedImage:
     """The pixels of a file.
 
     Args:
         bits: 8: 16 bits become 8; 16: an image of 8 is refused.
+        allow_warnings: here and below, of a file that its library only warns of, too.
 
     Raises: as `header()`.
     """
     if media_of(data) not in _OF_C:
         return by_pillow(data)
     try:
-        return _of_c(load_extension().image_decode(data, bits))
+        return _of_c(load_extension().image_decode(data, bits, allow_warnings))
     except UnsupportedError as error:
         if media_of(data) != "image/tiff":
             raise
@@ -82,37 +85,37 @@ def decoded(data: bytes, bits: int) -> DecodedImage:
         return by_pillow(data)
 
 
-def mask_header(data: bytes) -> Header | DecodedImage:
+def mask_header(data: bytes, allow_warnings: bool) -> Header | DecodedImage:
     """What the header of a mask's file says; the mask, if Pillow decodes it.
 
     Raises: as `mask()`.
     """
-    made = _mask_of_c(data, True)
+    made = _mask_of_c(data, True, allow_warnings)
     if made is None:
         return _mask_by_pillow(data)
     return Header(made[1][1:], np.dtype(f"u{made[2] // 8}"), False, 1)
 
 
-def mask(data: bytes) -> DecodedImage:
+def mask(data: bytes, allow_warnings: bool) -> DecodedImage:
     """The numbers that the pixels of a file are: [height, width], of as many bits as in the file.
 
     Raises:
         SourceError, CorruptError: it is damaged, or has no numbers.
         UnsupportedError: something of it would be lost.
     """
-    made = _mask_of_c(data, False)
+    made = _mask_of_c(data, False, allow_warnings)
     if made is None:
         return _mask_by_pillow(data)
     image = _of_c(made)
-    return DecodedImage(image.pixels[0], remarks=image.remarks)
+    return DecodedImage(image.pixels[0], remarks=image.remarks, warning=image.warning)
 
 
-def _mask_of_c(data: bytes, header: bool) -> Any:
+def _mask_of_c(data: bytes, header: bool, allow_warnings: bool) -> Any:
     """None: Pillow is to decode it, as an image of its kind."""
     if media_of(data) not in _OF_C:
         return None
     try:
-        return load_extension().mask_decode(data, header)
+        return load_extension().mask_decode(data, header, allow_warnings)
     except UnsupportedError as error:
         if media_of(data) != "image/tiff":
             raise
@@ -127,13 +130,29 @@ def _mask_by_pillow(data: bytes) -> DecodedImage:
     return dataclasses.replace(image.as_mask(), remarks=image.remarks)
 
 
-def as_jpeg(data: bytes) -> Jpeg:
+def _jpeg_of_c(data: bytes, unchecked: bool, allow_warnings: bool) -> Jpeg:
+    _, shape, _, _, _, file, remarks, warning = load_extension().image_to_jpeg(
+        data, unchecked, allow_warnings
+    )
+    return Jpeg(file, shape, _plain(remarks), warning)
+
+
+def kept_jpeg(data: bytes, check: bool, allow_warnings: bool) -> Jpeg:
+    """A JPEG file as it is; with `check`, decoded. Of one that libjpeg warns of, another."""
+    try:
+        return Jpeg(data, _core.jpeg_check(data, check), ())
+    except CorruptError:
+        if not allow_warnings:
+            raise
+    return _jpeg_of_c(data, not check, True)
+
+
+def as_jpeg(data: bytes, allow_warnings: bool) -> Jpeg:
     """A JPEG file of one that is none, at quality 100 with full chroma; 16 bits become 8, and alpha goes."""
     with suppress(UnsupportedError):
         if media_of(data) in _OF_C:
-            _, shape, _, _, _, file, remarks = load_extension().image_to_jpeg(data, False)
-            return Jpeg(file, shape, _plain(remarks))
-    image = decoded(data, 8)
+            return _jpeg_of_c(data, False, allow_warnings)
+    image = decoded(data, 8, allow_warnings)
     if image.dtype not in (np.uint8, np.uint16):
         raise UnsupportedError(
             f"pixels of type {image.dtype} cannot become a JPEG: keep_bytes=True keeps the file"
@@ -148,7 +167,7 @@ def as_jpeg(data: bytes) -> Jpeg:
 def orientation_of(data: bytes) -> int:
     """Of a JPEG file that can be decoded."""
     try:
-        orientation: int = load_extension().image_decode(data, 0)[3]
+        orientation: int = load_extension().image_decode(data, 0, False)[3]
         return orientation
     except (Error, ImportError):
         return 1

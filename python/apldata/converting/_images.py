@@ -93,6 +93,7 @@ class DecodedImage:
         of_jpeg: its file is one, or compressed so.
         orientation: by EXIF or TIFF, 1 ... 8; nobody has turned the pixels.
         remarks: what is true of it that the caller ought to know; those of C.
+        warning: what its library warned of, if that is allowed.
     """
 
     pixels: np.ndarray
@@ -102,6 +103,7 @@ class DecodedImage:
     of_jpeg: bool = False
     orientation: int = 1
     remarks: tuple[str, ...] = ()
+    warning: str | None = None
 
     def as_mask(self) -> DecodedImage:
         """Of the numbers that the file has, which are classes, as aplingest keeps them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import decimal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from functools import cached_property
@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
 from .._arguments import shown
 from .._arrays import numpy_dtype, store_dtype
-from .._errors import Error, InvalidTypeError, SourceError
+from .._errors import Error, InvalidTypeError
 from ..schema import Field
 from ._beside import Beside, OfFile, Values
-from ._decoding import SIDEWAYS, as_jpeg, decoded, header, mask, mask_header, orientation_of
-from ._images import BYTES, DecodedImage, File, Header, is_image, is_kept_as, media_of
+from ._decoding import SIDEWAYS, as_jpeg, decoded, kept_jpeg, mask, orientation_of
+from ._images import BYTES, DecodedImage, is_image, is_kept_as, media_of
 from ._kinds import check_kind
 from ._plain import NotJson, clock, helps_with, json_of, why_not
+from ._reading import bytes_of, file_of_image, files_of
 from ._times import Refusal, Unit, is_time
 from ._told import Column, Told
 
@@ -51,10 +51,14 @@ class Maker:
     Attributes:
         masks: the numbers of images are kept, by their palette or their levels of grey.
         sizes: height and width of each image that was made last; None: not known.
+        warned: of files that were made last, by their rows, what their library warned of.
+        allow_warnings: such files are kept.
     """
 
     masks = False
     sizes: Sequence[tuple[int, ...] | None] = ()
+    warned: Mapping[int, str] = {}
+    allow_warnings = False
 
     def __init__(self, column: str, field: Field) -> None:
         self.column, self.field = column, field
@@ -278,6 +282,7 @@ class OfFiles(Numbers):
             if row not in wrong:
                 self._remarks.update(one.remarks)
         self.sizes = [one.shape[1:] if one.shape[0] else None for one in found]
+        self.warned = {row: one.warning for row, one in enumerate(found) if one.warning}
         return {self.field.name: [one.value for one in found], **self._beside.values(files, found)}
 
     def _read(self, value: Any) -> OfFile:
@@ -304,8 +309,8 @@ class Files(OfFiles):
             if not data and not (self.told and is_kept_as(media, self.field.media)):
                 return OfFile(data, why="is empty")
             if self.recode and is_image(media) and media != "image/jpeg":
-                file = as_jpeg(data)
-                return OfFile(file.file, file.shape, remarks=file.remarks)
+                file = as_jpeg(data, self.allow_warnings)
+                return OfFile(file.file, file.shape, remarks=file.remarks, warning=file.warning)
             return self._kept(data, media)
         except Error as error:
             return OfFile(b"", why=str(error))
@@ -317,9 +322,10 @@ class Files(OfFiles):
             return OfFile(data, why=f"{what}, and the field keeps {wanted}")
         if media != "image/jpeg" or (self.told and wanted != media):
             return OfFile(data)
-        shape = _core.jpeg_check(data, self.check)
-        turned = self.recode and orientation_of(data) > 1
-        return OfFile(data, shape, remarks=(SIDEWAYS,) if turned else ())
+        kept = kept_jpeg(data, self.check, self.allow_warnings)
+        turned = self.recode and orientation_of(kept.file) > 1
+        remarks = dict.fromkeys((*kept.remarks, SIDEWAYS) if turned else kept.remarks)
+        return OfFile(kept.file, kept.shape, remarks=tuple(remarks), warning=kept.warning)
 
 
 class Pixels(OfFiles):
@@ -345,50 +351,12 @@ class Pixels(OfFiles):
         except Error as error:
             return OfFile(None, why=str(error))
         shape = image.shape if len(image.shape) == 3 else (1, *image.shape)
-        return OfFile(self._one(image, 0), shape, None, image.orientation, image.remarks)
+        return OfFile(self._one(image, 0), shape, None, image.orientation, image.remarks, image.warning)
 
     def _image_of(self, value: Any) -> DecodedImage | None:
         """An image, decoded, or a mask; None: it is missing."""
         if value is None or isinstance(value, DecodedImage):
             return value.as_mask() if value is not None and self.masks else value
-        data = _file_of_image(value, self._outside)
-        return mask(data) if self.masks else decoded(data, 16 if self.field.dtype == "u16" else 8)
-
-
-def files_of(values: Column) -> list[Any]:
-    """Values of which texts are where files lie."""
-    return [File(None, value, value) if isinstance(value, str) else value for value in values]
-
-
-def bytes_of(value: Any, outside: bool) -> bytes:
-    """Those of a file; none for what is missing."""
-    if isinstance(value, File) and value.data is None and not outside:
-        raise SourceError(
-            f"names the file {shown(value.name)} and does not hold it: types={{...: 'file'}} reads it"
-        )
-    if isinstance(value, File):
-        return value.read()
-    if isinstance(value, DecodedImage):
-        raise InvalidTypeError("is an image that has been decoded, where files are kept")
-    if value is not None and not isinstance(value, bytes):
-        raise InvalidTypeError(f"must be bytes; got {shown(value)} ({type(value).__name__})")
-    return value or b""
-
-
-def _file_of_image(value: Any, outside: bool) -> bytes:
-    data = bytes_of(value, outside)
-    if not data:
-        raise SourceError("is empty")
-    return data
-
-
-def header_of(value: Any, outside: bool, as_mask: bool) -> Header | DecodedImage | str | None:
-    """What an image is, or a mask; or why it cannot be told."""
-    try:
-        if isinstance(value, DecodedImage):
-            return value.as_mask() if as_mask else value
-        if value is None:
-            return None
-        return (mask_header if as_mask else header)(_file_of_image(value, outside))
-    except Error as error:
-        return str(error)
+        data = file_of_image(value, self._outside)
+        bits = 16 if self.field.dtype == "u16" else 8
+        return mask(data, self.allow_warnings) if self.masks else decoded(data, bits, self.allow_warnings)

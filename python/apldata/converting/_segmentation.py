@@ -12,7 +12,8 @@ from .._belonging import is_picture, planes_of
 from .._errors import Error
 from ..schema import Field
 from ._images import DecodedImage, File, Header, MaskArray, is_image, media_of
-from ._making import Maker, bytes_of, files_of, header_of
+from ._making import Maker
+from ._reading import bytes_of, files_of, header_of
 from ._told import Chunk, Column, Told
 
 _IMAGE = r"(?<![a-z])(image|img|picture|photo|jpe?g|rgb)s?(?![a-z])"
@@ -38,9 +39,14 @@ class Segmentation:
     """
 
     def __init__(
-        self, first: Chunk, told: Mapping[str, Told], names: Mapping[str, str], outside: bool
+        self,
+        first: Chunk,
+        told: Mapping[str, Told],
+        names: Mapping[str, str],
+        outside: bool,
+        allow_warnings: bool,
     ) -> None:
-        self._first, self._names, self._outside = first, names, outside
+        self._first, self._names, self._outside, self._allow = first, names, outside, allow_warnings
         self._medias = {one: self._media(first[one], told.get(one, Told())) for one in first}
         self._main = self._main_of([one for one, medias in self._medias.items() if medias])
         self.notes: list[str] = []
@@ -70,7 +76,8 @@ class Segmentation:
         return found if all(map(is_image, found)) else set()
 
     def _headers(self, column: str, as_mask: bool) -> list[Any]:
-        return [header_of(one, self._outside, as_mask) for one in files_of(self._first[column][:_FEW])]
+        few = files_of(self._first[column][:_FEW])
+        return [header_of(one, self._outside, as_mask, self._allow) for one in few]
 
     def _fit(self, column: str) -> bool:
         """Have all of the first one channel, in a kind of file that holds masks, and the sizes of images?"""
