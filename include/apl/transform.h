@@ -281,6 +281,28 @@ APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, con
                                                      uint64_t seed, const apl_batch *batch,
                                                      apl_placement *placements, apl_error *err);
 
+/* Which part of an image becomes the crop of one record: a box is cut out, resized, and cropped. */
+typedef struct apl_crop_box {
+    /* Of the image as it is stored: to be set if the field's images vary in size. */
+    uint32_t image_width, image_height;
+    /* In pixels of the image: all of it, but for APL_SIZING_RANDOM. */
+    uint32_t left, top, width, height;
+    uint32_t resized_width, resized_height; /* what the box becomes */
+    int32_t crop_left, crop_top;            /* in pixels of that; below 0: in the padding */
+    int32_t flip, cut_left, cut_top;        /* as in apl_placement */
+} apl_crop_box;
+
+/*
+ * The same for any transform: computes in boxes[0 ... rows-1] what a reader with this seed cuts out for each row of its
+ * batch. What comes after crop and flip (affine maps, colours, erasing) is not part of it. Where the field's images
+ * vary in size, the caller sets image_width and image_height of each row; otherwise they are filled in. Likely errors:
+ * APL_E_INVALID (not a batch of a reader; an invalid transform; an image without a size, or smaller than its crop),
+ * APL_E_NOTFOUND (the field).
+ */
+APL_API APL_MUST_USE apl_status apl_batch_boxes(const apl_store *store, const apl_transform *transform,
+                                                uint64_t seed, const apl_batch *batch, apl_crop_box *boxes,
+                                                apl_error *err);
+
 #ifdef __cplusplus
 }
 #endif

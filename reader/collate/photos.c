@@ -10,13 +10,10 @@
 void photos_place(struct worker *w, const struct job *job, unsigned f)
 {
     const apl_batch *batch = &job->buffer->batch;
-    apl_transform after = w->spec->options.transforms[f]; /* the crop */
-    struct image_shape shape = {.channels = image_shape(&w->spec->schema->fields[f]).channels,
-                                .height = after.crop_height,
-                                .width = after.crop_width};
+    apl_transform after;
     struct augment a;
-    after.pad = 0;
-    augment_init(&a, shape, image_stream(w->spec->schema), &after, w->spec->options.plan.seed, job->epoch);
+    photo_transform_augment(w->spec->schema, f, &w->spec->options.transforms[f], w->spec->options.plan.seed,
+                            job->epoch, &after, &a);
     augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
 }
 

@@ -154,6 +154,24 @@ apl_status photo_transform_check(const apl_field *f, apl_transform *t, apl_error
     return check_enough(f, t, err);
 }
 
+apl_status photo_transform_plan(const apl_transform *t, uint32_t width, uint32_t height,
+                                struct crop_draws draws, struct crop_plan *plan, apl_error *err)
+{
+    const struct crop_rules rules = rules_of(t);
+    return crop_plan(&rules, width, height, draws, plan, err);
+}
+
+void photo_transform_augment(const struct schema *schema, unsigned field, const apl_transform *t,
+                             uint64_t seed, uint64_t epoch, apl_transform *after, struct augment *a)
+{
+    struct image_shape crop = {.channels = image_shape(&schema->fields[field]).channels,
+                               .height = t->crop_height,
+                               .width = t->crop_width};
+    *after = *t;
+    after->pad = 0;
+    augment_init(a, crop, image_stream(schema), after, seed, epoch);
+}
+
 static enum jpeg_chroma chroma_of(const apl_transform *t)
 {
     return t->exact_chroma ? JPEG_CHROMA_EXACT : JPEG_CHROMA_PLANES;

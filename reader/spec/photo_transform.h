@@ -2,6 +2,7 @@
 #ifndef PHOTO_TRANSFORM_H
 #define PHOTO_TRANSFORM_H
 
+#include "augment.h"
 #include "photo.h"
 #include "spec.h"
 
@@ -25,6 +26,14 @@ void photo_value_fixed_shape(const apl_field *field, struct photo_value *value);
 
 /* Fills in and checks what apl_transform has for such images. */
 apl_status photo_transform_check(const apl_field *field, apl_transform *t, apl_error *err);
+
+/* How an image of that size is cropped. Errors as of crop_plan(). */
+apl_status photo_transform_plan(const apl_transform *t, uint32_t width, uint32_t height,
+                                struct crop_draws draws, struct crop_plan *plan, apl_error *err);
+
+/* What draws flips and squares of such crops. `after` lives as long as `a`. */
+void photo_transform_augment(const struct schema *schema, unsigned field, const apl_transform *t,
+                             uint64_t seed, uint64_t epoch, apl_transform *after, struct augment *a);
 
 /* Draws one image of a field: a file is decoded. */
 apl_status photo_value_draw(struct photo *photo, const apl_field *field, const apl_transform *t,
