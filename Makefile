@@ -358,7 +358,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcDT $@ $^
 
-$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling $(OBJ)/tests/test_audit_crops: TEST_LIBS += -lstdc++
+$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling $(OBJ)/tests/test_audit_crops $(OBJ)/tests/test_box_law $(OBJ)/tests/test_crop_values: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 plain_test = $(filter %/$(1).o,$(TEST_SRC:%.c=$(PLAIN)/%.o))
 .SECONDEXPANSION:

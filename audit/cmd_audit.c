@@ -306,12 +306,6 @@ static const struct command_line line = {
     .reader_args = offsetof(struct audit_job, args),
 };
 
-static bool is_transformed(const struct audit_job *job)
-{
-    return reader_args_given(&job->args, "crop") || reader_args_given(&job->args, "pad") ||
-           reader_args_given(&job->args, "flip");
-}
-
 static int parse(struct audit_job *job, int argc, char **argv)
 {
     int status = options_read(&line, job, argc, argv);
@@ -319,8 +313,6 @@ static int parse(struct audit_job *job, int argc, char **argv)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status && reader_args_choices(&job->args) != 1)
         status = misuse("an audit takes one value of each option");
-    if (!status && job->controls && is_transformed(job))
-        status = misuse("--controls are orders, which no transform changes");
     if (!status && job->windows &&
         (reader_args_given_in(&job->args, IN_SAMPLING) || reader_args_given(&job->args, "with")))
         status = misuse("--windows takes one store, and epochs that are not samples");
@@ -328,6 +320,8 @@ static int parse(struct audit_job *job, int argc, char **argv)
         return status;
     job->path = argv[optind];
     reader_args_choose(&job->args, 0, &job->choice);
+    if (job->controls && job->choice.options.transform_count > 0)
+        return misuse("--controls are orders, which no transform changes");
     const apl_ranks *ranks = &job->choice.options.ranks;
     if (ranks->lanes > 1 && ranks->world && ranks->lanes % ranks->world)
         return misuse("an audit takes --lanes that are a multiple of --world");

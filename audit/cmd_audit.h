@@ -4,6 +4,7 @@
 
 #include "audit.h"
 #include "json.h"
+#include "not_tested.h"
 #include "own_values.h"
 #include "reader_args.h"
 #include "reader_orders.h"
@@ -28,8 +29,10 @@ struct audit_job {
     const char *fields[APL_MAX_FIELDS]; /* of a mix: those that all stores have */
     struct reader_orders orders;
     struct audit_sample sample;
-    struct own_values values; /* with --load */
-    struct sampling_law law;  /* groups 0: each record once an epoch */
+    struct own_values values;                /* with --load */
+    const char *not_tested[NOT_TESTED_MOST]; /* what is drawn and has no test */
+    unsigned not_tested_count;
+    struct sampling_law law; /* groups 0: each record once an epoch */
 };
 
 struct audit_result {

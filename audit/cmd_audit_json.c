@@ -62,6 +62,14 @@ static json_t *windows_json(const struct windows *w)
     return list;
 }
 
+static json_t *not_tested_json(const struct audit_job *job)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < job->not_tested_count; i++)
+        json_array_append_new(list, json_string(job->not_tested[i]));
+    return list;
+}
+
 json_t *audit_json(const struct audit_job *job, const struct audit_result *r)
 {
     const struct audit_sample *s = &job->sample;
@@ -72,6 +80,8 @@ json_t *audit_json(const struct audit_job *job, const struct audit_result *r)
                                                  "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
                                                  "seed", (json_int_t)s->seed, "findings",
                                                  audit_findings_json(r->order.findings, r->order.count)));
+    if (object && r->has_order)
+        json_object_set_new(object, "not_tested", not_tested_json(job));
     if (object && job->law.groups) {
         char law[200];
         audit_law_text(job, law, sizeof law);

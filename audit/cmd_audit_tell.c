@@ -72,15 +72,34 @@ static void tell_rejected(const struct audit_result *r, char *text, size_t size)
     }
 }
 
-static void tell_refused(const struct audit_result *r, char *text, size_t size)
+/* Where the next sentence goes. */
+static size_t end_sentence(char *text, size_t size)
 {
     size_t at = strlen(text);
-    if (r->has_splits && r->splits.unusable)
-        snprintf(text + at, size - at,
-                 "%s%u split %s refused, and %s not tested: make %s again, or remove %s.", at ? " " : "",
-                 r->splits.unusable, r->splits.unusable == 1 ? "file is" : "files are",
-                 r->splits.unusable == 1 ? "was" : "were", r->splits.unusable == 1 ? "it" : "them",
-                 r->splits.unusable == 1 ? "it" : "them");
+    if (at > 0)
+        at += (size_t)snprintf(text + at, size - at, text[at - 1] == '.' ? " " : ". ");
+    return at < size ? at : size;
+}
+
+static void tell_refused(const struct audit_result *r, char *text, size_t size)
+{
+    bool one = r->splits.unusable == 1;
+    if (!r->has_splits || r->splits.unusable == 0)
+        return;
+    size_t at = end_sentence(text, size);
+    snprintf(text + at, size - at, "%u split %s refused, and %s not tested: make %s again, or remove %s.",
+             r->splits.unusable, one ? "file is" : "files are", one ? "was" : "were", one ? "it" : "them",
+             one ? "it" : "them");
+}
+
+static void tell_not_tested(const struct audit_job *job, char *text, size_t size)
+{
+    unsigned count = job->not_tested_count;
+    for (unsigned i = 0; i < count; i++) {
+        size_t at = i ? strlen(text) : end_sentence(text, size);
+        snprintf(text + at, size - at, "%s%s%s", i ? ", " : "Not tested: ", job->not_tested[i],
+                 i + 1 < count ? "" : ".");
+    }
 }
 
 static void tell_stands(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
@@ -120,6 +139,7 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
     else
         tell_stands(job, r, text, size);
     tell_refused(r, text, size);
+    tell_not_tested(job, text, size);
 }
 
 static const char *p_text(double p)

@@ -8,6 +8,7 @@
 
 static const struct word orders[] = {{"strict", APL_STRICT}, {"free", APL_FREE}, {NULL, 0}};
 static const struct word pads[] = {{"zero", APL_PAD_ZERO}, {"reflect", APL_PAD_REFLECT}, {NULL, 0}};
+static const struct word sizings[] = {{"none", APL_SIZING_NONE}, {"random", APL_SIZING_RANDOM}, {NULL, 0}};
 static const struct word flips[] = {
     {"none", APL_FLIP_NONE}, {"random", APL_FLIP_RANDOM}, {"alternating", APL_FLIP_ALTERNATING}, {NULL, 0}};
 static const struct word scales[] = {
@@ -125,6 +126,11 @@ const struct reader_option reader_options[] = {
     {"crop", IN_IMAGES, READER_CROP, ALL, PLACE(transform.crop_height), 1, 1u << 17, NULL, "HxW", NULL},
     {"centre", IN_IMAGES, READER_FLAG, ALL, PLACE(transform.crop_centre), ANY, NULL,
      "then crop at a random place, or in the centre"},
+    {"sizing", IN_IMAGES, READER_WORD, ALL, PLACE(transform.sizing), ONE_OF(sizings), "none|random",
+     "random: crop a random box, and resize it to --crop"},
+    {"area", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.area), ANY, "MIN:MAX", NULL},
+    {"ratio", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.ratio), ANY, "MIN:MAX",
+     "its share of the area (0.08:1), and width / height (3/4 to 4/3)"},
     {"flip", IN_IMAGES, READER_WORD, ALL, PLACE(transform.flip), ONE_OF(flips), "KIND",
      "none, random or alternating"},
     {"mask", IN_IMAGES, READER_FIELDS, TAKEN, NAMES(transform.masks, transform.mask_count), ANY, "NAME,...",
@@ -132,7 +138,15 @@ const struct reader_option reader_options[] = {
     {"boxes", IN_IMAGES, READER_TEXT, FOR_SERVE, PLACE(transform.boxes), ANY, "NAME", NULL},
     {"box-format", IN_IMAGES, READER_WORD, FOR_SERVE, PLACE(transform.box_format), ONE_OF(box_formats),
      "FORMAT", "so do these boxes: xyxy (default), xywh or cxcywh"},
-    {"cutout", IN_IMAGES, READER_NUMBER, BOTH, PLACE(transform.cutout), UP_TO(1u << 15), "N",
+    {"brightness", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.brightness), ANY, "MIN:MAX", NULL},
+    {"contrast", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.contrast), ANY, "MIN:MAX",
+     "change colours by random factors,"},
+    {"saturation", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.saturation), ANY, "MIN:MAX", NULL},
+    {"hue", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.hue), ANY, "MIN:MAX",
+     "in random order; the hue turns by -0.5 to 0.5"},
+    {"erase", IN_IMAGES, READER_REAL, ALL, PLACE(transform.erase_p), ANY, "P",
+     "erase a random rectangle, with this probability"},
+    {"cutout", IN_IMAGES, READER_NUMBER, ALL, PLACE(transform.cutout), UP_TO(1u << 15), "N",
      "set a square of this side, at a random place, to 0"},
     {"scale", IN_IMAGES, READER_WORD, BOTH, PLACE(transform.scale), ONE_OF(scales), "KIND",
      "unit, normalise or none"},

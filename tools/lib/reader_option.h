@@ -56,6 +56,7 @@ enum reader_kind {
     READER_WORD,    /* one of `words` */
     READER_THREADS, /* a number, or "none" */
     READER_CROP,    /* HEIGHTxWIDTH */
+    READER_RANGE,   /* MIN:MAX, or one number that is both */
     READER_RANKS,   /* as rank_args_take() reads them */
     READER_FIELDS,  /* names, put together from all items of the list */
     READER_REPEATED /* the option may be given again and again */
@@ -71,13 +72,14 @@ struct reader_option {
     enum reader_section section;
     enum reader_kind kind;
     unsigned who;
-    size_t offset, bytes; /* of what it sets in a choice; READER_FIELDS: where the names go, and their number */
+    size_t offset,
+        bytes; /* of what it sets in a choice; READER_FIELDS: where the names go, and their number */
     uint64_t min, max;
     const struct word *words; /* the last one has no name */
     const char *value, *help; /* for --help; help NULL: it shares the line of the next one that has */
 };
 
-#define READER_OPTIONS_MAX 60
+#define READER_OPTIONS_MAX 72
 #define READER_OPTION_OPT  0x100 /* what getopt_long() returns: this plus the option's number */
 
 extern const struct reader_option reader_options[];

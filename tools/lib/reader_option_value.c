@@ -29,6 +29,22 @@ static bool parse_real(const char *text, double *value)
     return true;
 }
 
+/* "0.5:1.5"; one number is both. */
+static bool parse_range(const char *text, double bounds[2])
+{
+    char *end;
+    if (strspn(text, "0123456789.:-") != strlen(text))
+        return false;
+    bounds[0] = bounds[1] = strtod(text, &end);
+    bool ok = end > text;
+    if (ok && *end == ':') {
+        const char *more = end + 1;
+        bounds[1] = strtod(more, &end);
+        ok = end > more;
+    }
+    return ok && !*end;
+}
+
 static bool parse_crop(const char *text, const struct reader_option *o, unsigned *out)
 {
     char height[16];
@@ -81,6 +97,8 @@ bool reader_option_set(const struct reader_option *o, const char *text, struct r
         return parse_real(text, to);
     case READER_CROP:
         return parse_crop(text, o, to);
+    case READER_RANGE:
+        return parse_range(text, to);
     case READER_RANKS:
         return rank_args_take(to, text);
     case READER_TEXT:
@@ -131,6 +149,8 @@ int reader_option_misuse(const struct reader_option *o, const char *item)
     case READER_RANKS:
         rank_args_take(&ranks, item);
         return misuse("--%s%s", name, ranks.wrong);
+    case READER_RANGE:
+        return misuse("--%s is MIN:MAX, such as 0.5:1.5, not '%s'", name, shown(item));
     case READER_TEXT:
     case READER_FIELDS:
         return misuse("--%s needs a name", name);
