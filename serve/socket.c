@@ -270,9 +270,10 @@ apl_status socket_send(int fd, const struct wire_header *message, int passed, ap
     return sent == (ssize_t)message->size ? APL_OK : failed(err, "socket", "cannot be written to");
 }
 
-/* Closes all descriptors that have come but one, which is *passed. */
-static void take_descriptors(struct msghdr *m, int *passed)
+/* What has come beside a message: the first descriptor, all others being closed. */
+static int take_descriptors(struct msghdr *m)
 {
+    int first = -1;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
@@ -280,24 +281,24 @@ static void take_descriptors(struct msghdr *m, int *passed)
         for (size_t i = 0; i < n; i++) {
             int fd;
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (*passed < 0)
-                *passed = fd;
+            if (first < 0)
+                first = fd;
             else
                 close(fd);
         }
     }
+    return first;
 }
 
-static ssize_t receive_message(int fd, struct msghdr *m)
-{
-    ssize_t n;
-    do
-        n = recvmsg(fd, m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
-    return n;
-}
+struct received {
+    ssize_t size; /* -1: none, see errno */
+    int passed;   /* a descriptor, or -1 */
+    bool cut;     /* more came than there is room for */
+};
 
-apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_error *err)
+/* The next message, of whatever size, and with it what is beside it: descriptors are this process's from here on, also those of messages
+ * that nobody looks at. */
+static struct received receive_message(int fd, union wire_any *message)
 {
     struct iovec data = {message, sizeof *message};
     union control control;
@@ -305,24 +306,41 @@ apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_erro
                        .msg_iovlen = 1,
                        .msg_control = control.bytes,
                        .msg_controllen = sizeof control.bytes};
-    *passed = -1;
-    ssize_t n = receive_message(fd, &m);
-    /* The other end closed before it had read all: that is told once, and before what it said earlier. */
-    if (n < 0 && errno == ECONNRESET)
-        n = receive_message(fd, &m);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return APL_E_TIMEOUT;
-    if (n == 0 || (n < 0 && errno == ECONNRESET))
-        return APL_END;
-    if (n < 0)
-        return failed(err, "socket", "cannot be read");
-    take_descriptors(&m, passed);
-    apl_status status = m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)
-                            ? fail(err, APL_E_INVALID, "a message that is too long breaks the protocol")
-                            : wire_check(message, (size_t)n, err);
-    if (status != APL_OK && *passed >= 0) {
-        close(*passed);
-        *passed = -1;
+    struct received r = {.passed = -1};
+    do
+        r.size = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (r.size < 0 && errno == EINTR);
+    if (r.size >= 0) {
+        r.passed = take_descriptors(&m);
+        r.cut = m.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
     }
+    return r;
+}
+
+static apl_status check_message(const struct received *r, union wire_any *message, apl_error *err)
+{
+    if (r->cut)
+        return fail(err, APL_E_INVALID, "a message that is too long breaks the protocol");
+    if (r->size == 0 && r->passed < 0) /* an empty message without anything is no other than the end */
+        return APL_END;
+    return wire_check(message, (size_t)r->size, err);
+}
+
+apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_error *err)
+{
+    struct received r = receive_message(fd, message);
+    /* The other end closed before it had read all: that is told once, and before what it said earlier. */
+    if (r.size < 0 && errno == ECONNRESET)
+        r = receive_message(fd, message);
+    *passed = -1;
+    if (r.size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return APL_E_TIMEOUT;
+    if (r.size < 0)
+        return errno == ECONNRESET ? APL_END : failed(err, "socket", "cannot be read");
+    apl_status status = check_message(&r, message, err);
+    if (status == APL_OK)
+        *passed = r.passed;
+    else if (r.passed >= 0)
+        close(r.passed);
     return status;
 }

@@ -1,6 +1,8 @@
 /* What server and client say to each other: see wire.h. */
 #include "wire.h"
 
+#include <string.h>
+
 /* The size that a message of this type must have, as far as that is known before its counts are; 0: there is no such type. */
 static size_t least_size(unsigned type)
 {
@@ -37,6 +39,14 @@ static size_t exact_size(const union wire_any *m)
     return least_size(m->h.type);
 }
 
+/* The other end may be anything: what it says ends, and can be printed. */
+static void clean_message(apl_error *err)
+{
+    char said[sizeof err->message];
+    memcpy(said, err->message, sizeof said);
+    printable(err->message, sizeof err->message, said, strnlen(said, sizeof said));
+}
+
 apl_status wire_check(union wire_any *m, size_t size, apl_error *err)
 {
     if (size < sizeof m->h || m->h.magic != WIRE_MAGIC)
@@ -52,6 +62,6 @@ apl_status wire_check(union wire_any *m, size_t size, apl_error *err)
     if (m->h.type == WIRE_HELLO && (m->hello.where > WIRE_LEAVE || m->hello.zero != 0))
         return fail(err, APL_E_INVALID, "a hello that asks for an unknown place breaks the protocol");
     if (m->h.type == WIRE_ERROR)
-        m->error.error.message[sizeof m->error.error.message - 1] = 0;
+        clean_message(&m->error.error);
     return APL_OK;
 }

@@ -143,7 +143,7 @@ static inline struct wire_header wire_header(enum wire_type type, size_t size)
     return (struct wire_header){WIRE_MAGIC, WIRE_VERSION, (uint16_t)type, (uint32_t)size, 0};
 }
 
-/* Is a message of `size` bytes, which fits into the union, one that is understood, and as long as it says? Texts in it end. */
+/* Is a message of `size` bytes, which fits into the union, one that is understood, and as long as it says? Texts in it end, and can be printed. */
 apl_status wire_check(union wire_any *message, size_t size, apl_error *err);
 
 #endif
