@@ -299,3 +299,46 @@ Test(monitor, escapes_what_it_is_told)
     apl_store_close(store);
     cr_assert(rename(db, fx.db) == 0);
 }
+
+/* Steps are batches of all ranks, the last of which may be small. */
+Test(monitor, counts_the_last_step)
+{
+    char name[256];
+    apl_reader_options o = fixture_options();
+    o.threads = 1;
+    o.batch_size = 7;
+    o.monitor = place;
+    apl_reader *r = fixture_reader(&o);
+    cr_assert_eq(files(name), 1);
+    for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b))
+        continue;
+    becomes(name, "\"batches\": 14, ");
+    has(text_of(name), "\"position\": %d, \"length\": %d, \"step\": 14, ", TRAIN, TRAIN);
+    apl_reader_close(r);
+}
+
+/* Of several ranks the place is that of the one which is furthest behind. */
+Test(monitor, of_several_ranks_tells_the_last)
+{
+    static const unsigned list[] = {0, 1};
+    for (unsigned ahead = 0; ahead < 2; ahead++) {
+        char name[256];
+        apl_batch *b;
+        apl_reader_options o = fixture_options();
+        o.threads = 1;
+        o.batch_size = 4;
+        o.monitor = place;
+        o.ranks.world = 2;
+        o.ranks.list = list;
+        o.ranks.count = 2;
+        apl_reader *r = fixture_reader(&o);
+        cr_assert_eq(files(name), 1);
+        for (unsigned k = 0; k < 3; k++) {
+            cr_assert_eq(apl_reader_next_of(r, k == 1 ? 1 - ahead : ahead, &b, NULL), APL_OK);
+            apl_batch_release(b);
+        }
+        becomes(name, "\"batches\": 3, ");
+        has(text_of(name), "\"position\": 8, \"length\": %d, \"step\": 1, ", TRAIN);
+        apl_reader_close(r);
+    }
+}

@@ -244,3 +244,29 @@ Test(reader_buckets, refuses_what_makes_no_sense)
     pad.length = 9;
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID), "field tokens: bucket has no meaning for pack");
 }
+
+/* Of each batch of a pool, how many have records that are shorter on the whole: which of the shuffled ones it is. */
+static void ranks_of(const struct told *t, size_t pool, unsigned ranks[BATCHES])
+{
+    size_t sums[BATCHES] = {0};
+    for (size_t i = 0; i < BATCH * BATCHES; i++)
+        sums[i / BATCH] += tokens_length(t->order[pool + i]);
+    for (unsigned b = 0; b < BATCHES; b++) {
+        ranks[b] = 0;
+        for (unsigned k = 0; k < BATCHES; k++)
+            ranks[b] += sums[k] < sums[b];
+    }
+}
+
+Test(reader_buckets, each_pool_is_shuffled_anew)
+{
+    apl_reader_options o = bucketed(1);
+    struct told t = told_of(&o);
+    unsigned first[BATCHES], other[BATCHES], same = 0, pools = TRAIN / (BATCH * BATCHES);
+    ranks_of(&t, 0, first);
+    for (unsigned pool = 1; pool < pools; pool++) {
+        ranks_of(&t, pool * BATCH * BATCHES, other);
+        same += memcmp(first, other, sizeof first) == 0;
+    }
+    cr_assert_lt(same, 3, "%u of %u pools are in the order of the first", same, pools - 1);
+}

@@ -147,3 +147,34 @@ Test(reader_graphs, resume_and_are_shared_by_ranks)
     check_once(&s, 0, GRAPHS, 1, false);
     sequence_free(&s);
 }
+
+/* An edge to a node that the graph does not have: the one behind the last, or one before the first. */
+Test(reader_graphs, edges_lead_to_nodes_that_there_are)
+{
+    static const int64_t wrong[] = {3, -1, 2};
+    for (size_t i = 0; i < 3; i++) {
+        char db[sizeof fx.db + 16];
+        apl_writer *w;
+        apl_batch *b;
+        apl_error err = {0};
+        int64_t one[1] = {-1}, wide[2] = {2, -1}, nodes[1] = {3}, edges[2] = {2, 1}, ends[2] = {0, wrong[i]};
+        const float x[3] = {0};
+        snprintf(db, sizeof db, "%s-wrong-%zu", fx.db, i);
+        cr_assert_eq(apl_writer_open(db, NULL, &w, NULL), APL_OK);
+        cr_assert_eq(apl_writer_add_field(w, "x", APL_F32, APL_INPUT, 1, one, NULL), APL_OK);
+        cr_assert_eq(apl_writer_add_field(w, "edges", APL_I64, APL_INPUT, 2, wide, NULL), APL_OK);
+        cr_assert_eq(apl_writer_begin_member(w, "all", "train", 0, NULL), APL_OK);
+        cr_assert_eq(apl_writer_append(w, (apl_value[]){{x, nodes}, {ends, edges}}, NULL), APL_OK);
+        cr_assert_eq(apl_writer_commit(w, NULL), APL_OK);
+        apl_writer_close(w);
+        apl_store_close(fx.store);
+        cr_assert_eq(apl_store_open(db, NULL, &fx.store, NULL), APL_OK);
+        apl_reader_options o = options(APL_NO_THREADS);
+        o.collation_count = 2;
+        apl_reader *r = fixture_reader(&o);
+        cr_assert_eq(apl_reader_next(r, &b, &err), i == 2 ? APL_OK : APL_E_INVALID, "%s", err.message);
+        if (i == 2)
+            apl_batch_release(b);
+        apl_reader_close(r);
+    }
+}

@@ -75,6 +75,22 @@ static uint64_t bytes_read(apl_reader *r)
 
 /* ---------------------------------------------------------------------------------------- what is read, and held */
 
+/* Of blocks, at least the header is read, with a hash of each record. */
+Test(reader_late, headers_count_as_read)
+{
+    static const char *const label[] = {"label"};
+    apl_reader_options o = fixture_options();
+    struct sequence s = {0};
+    o.fields = label;
+    o.field_count = 1;
+    apl_reader *r = fixture_reader(&o);
+    for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b))
+        sequence_add(&s, b);
+    cr_assert_geq(bytes_read(r), TRAIN * (16 + 1));
+    apl_reader_close(r);
+    sequence_free(&s);
+}
+
 Test(reader_late, values_are_those_of_their_records)
 {
     for (unsigned k = 0; k < 2 * FIXTURE_WAYS; k++) {

@@ -380,3 +380,45 @@ Test(reader_packed, refuses_what_makes_no_sense)
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),
                      "field pair: is i32[2,*]; pack is for fields with one varying dimension, the first");
 }
+
+/* ------------------------------------------------------------------------------------ documents of no tokens */
+
+/* Delivered over all ranks, in an epoch that begins with documents 0, 1, 2: 53 tokens, and 3, which has none. */
+static uint64_t delivered_in_order(unsigned world, size_t row)
+{
+    uint64_t delivered = 0;
+    for (unsigned rank = 0; rank < world; rank++) {
+        apl_reader_options o = packed(APL_NO_THREADS);
+        both[0].length = both[1].length = row;
+        o.batch_size = 1;
+        o.sequential = 1;
+        o.window = 0;
+        o.ranks.world = world;
+        o.ranks.rank = rank;
+        apl_reader *r = fixture_reader(&o);
+        for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b))
+            continue;
+        apl_receipt receipt = receipt_of(r);
+        cr_assert(receipt.missing == 0 && receipt.repeated == 0);
+        delivered += receipt.delivered;
+        apl_reader_close(r);
+    }
+    return delivered;
+}
+
+/* Where the part of one rank ends and that of the next begins, it is the next one's. */
+Test(reader_packed, an_empty_document_between_ranks_comes_once)
+{
+    cr_assert(tokens_length(0) + tokens_length(1) + tokens_length(2) == 53 && tokens_length(3) == 0);
+    for (unsigned world = 1; world <= 3; world++)
+        cr_assert_eq(delivered_in_order(world, 53), TRAIN, "%u ranks", world);
+}
+
+Test(reader_packed, empty_documents_at_the_end_come_too)
+{
+    fixture_free();
+    tokens_make(144, BLOCK);
+    cr_assert_eq(tokens_length(143), 0);
+    for (unsigned world = 1; world <= 3; world++)
+        cr_assert_eq(delivered_in_order(world, ROW), 144, "%u ranks", world);
+}

@@ -101,6 +101,29 @@ Test(reader_padded, truncates_where_asked)
     read_padded(&o, 5);
 }
 
+/* Of each run of a value the front is left. */
+Test(reader_padded, truncates_inner_dimensions)
+{
+    apl_reader_options o = fixture_options();
+    apl_collation c = tokens_collation("pair", APL_COLLATE_PAD);
+    c.length = 2;
+    c.truncate = 1;
+    c.fill = -1;
+    o.collations = &c;
+    o.collation_count = 1;
+    apl_reader *r = fixture_reader(&o);
+    for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b)) {
+        const apl_column *pair = apl_batch_column(b, TOKENS_PAIR);
+        check_dims(pair, 3, (int64_t[]){(int64_t)apl_batch_rows(b), 2, 2});
+        for (size_t k = 0; k < apl_batch_rows(b) * 4; k++) {
+            uint64_t id = apl_batch_ids(b)[k / 4];
+            cr_assert_eq(((const int32_t *)pair->data)[k],
+                         k % 2 < tokens_pair_length(id) ? tokens_pair_at(id, k / 2 % 2, k % 2) : -1);
+        }
+    }
+    apl_reader_close(r);
+}
+
 Test(reader_padded, too_long_a_value_is_an_error_that_names_its_record)
 {
     apl_reader_options o = fixture_options();

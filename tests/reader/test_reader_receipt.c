@@ -49,10 +49,11 @@ Test(reader_receipt, says_what_was_handed_out)
     read_batches(r, &s, 3);
     receipt = receipt_of(r);
     cr_assert(receipt.last == 48 && receipt.delivered == 48);
+    cr_assert(receipt.dropped == 0 && receipt.missing == 0, "what is left is still to come");
     read_epoch(r, &s);
     receipt = receipt_of(r);
     cr_assert(receipt.last == TRAIN && receipt.delivered == TRAIN);
-    cr_assert(receipt.skipped == 0 && receipt.repeated == 0);
+    cr_assert(receipt.skipped == 0 && receipt.repeated == 0 && receipt.dropped == 0 && receipt.missing == 0);
     cr_assert(receipt.sum[0] != 0 && receipt.sum[1] != 0);
     fixture_next_epoch(r);
     receipt = receipt_of(r);
@@ -82,6 +83,7 @@ Test(reader_receipt, is_the_same_for_the_same_records)
     cr_assert(a.sum[0] != b.sum[0] && a.sum[1] != b.sum[1], "keyed");
     o.drop_last = 1;
     b = whole_epoch(&o);
+    cr_assert(b.dropped == TRAIN % 16 && b.missing == 0 && b.last == TRAIN - TRAIN % 16);
     cr_assert(a.sum[0] != b.sum[0] && a.sum[1] != b.sum[1], "records are missing");
     o.drop_last = 0;
     o.reuse = 2;

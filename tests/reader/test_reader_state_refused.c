@@ -33,9 +33,13 @@ Test(reader_state_refused, refuses_another_order)
     refuse_changed(&s, other, "the state is of another order: split and window differ");
     other = o, other.seed = 6;
     refuse_changed(&s, other, "seed 5");
+    other = o, other.seed = 5 + ((uint64_t)1 << 32);
+    refuse_changed(&s, other, "seed 5");
     other = o, other.window = 21;
     refuse_changed(&s, other, "order: window differs");
     other = o, other.bins = 63;
+    refuse_changed(&s, other, "order: bins, lanes or reuse differ");
+    other = o, other.ranks.lanes = 2;
     refuse_changed(&s, other, "order: bins, lanes or reuse differ");
     other = o, other.order = APL_FREE;
     refuse_changed(&s, other, "of another order: order");
@@ -161,6 +165,23 @@ Test(reader_state_refused, refuses_what_cannot_be)
     apl_reader_close(resume(o, &bad));
     o.window = 21;
     refused(o, bad.bytes, bad.size, APL_E_MISMATCH);
+}
+
+/* The place behind the last record is the end; there is none behind that. */
+Test(reader_state_refused, ends_where_the_epoch_does)
+{
+    apl_reader_options o = options(0, 1, APL_STRICT);
+    struct state s;
+    apl_reader *r = fixture_reader(&o);
+    apl_batch *b;
+    save(r, &s, 0);
+    apl_reader_close(r);
+    store_le(s.bytes + 72, TRAIN, 8), seal(&s);
+    r = resume(o, &s);
+    cr_assert_eq(apl_reader_next(r, &b, NULL), APL_END);
+    apl_reader_close(r);
+    store_le(s.bytes + 72, TRAIN + 1, 8), seal(&s);
+    refused(o, s.bytes, s.size, APL_E_INVALID);
 }
 
 /* What a child inherits is the parent's. */

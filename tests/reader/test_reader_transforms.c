@@ -114,6 +114,27 @@ Test(reader_transforms, are_what_the_scalar_kernel_makes)
     }
 }
 
+/* A column's shape is that of its pictures, in the layout that they have. */
+Test(reader_transforms, shapes_are_those_of_pictures)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        apl_reader_options o = fixture_options();
+        apl_transform t = augmented();
+        const int64_t planes[] = {3, 7, 9}, pixels[] = {7, 9, 3}, *shape = i ? pixels : planes;
+        t.layout = i ? APL_NHWC : APL_NCHW;
+        o.transforms = &t;
+        o.transform_count = 1;
+        apl_reader *r = fixture_reader(&o);
+        apl_batch *b = fixture_next(r);
+        const apl_column *c = apl_batch_column(b, FIELD_IMAGE);
+        cr_assert(c->ndim == 3 && c->dims == 4 && c->dim[0] == (int64_t)apl_batch_rows(b));
+        for (unsigned d = 0; d < 3; d++)
+            cr_assert(c->shape[d] == shape[d] && c->dim[d + 1] == shape[d], "dimension %u", d);
+        apl_batch_release(b);
+        apl_reader_close(r);
+    }
+}
+
 Test(reader_transforms, hang_on_the_record_alone)
 {
     apl_transform t = augmented();

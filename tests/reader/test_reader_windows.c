@@ -367,6 +367,18 @@ Test(reader_windows, states_of_other_windows_are_others)
     o.state_size = size;
     both[0].stride = both[1].stride = STRIDE + 1;
     fixture_refused(&o, APL_E_MISMATCH);
+    /* as many of them, from the same records */
+    o = windows(1, 1);
+    both[0].stride = both[1].stride = 1000000;
+    r = fixture_reader(&o);
+    size = sizeof state;
+    cr_assert_eq(apl_reader_state(r, state, &size, NULL), APL_OK);
+    apl_reader_close(r);
+    o.state = state;
+    o.state_size = size;
+    apl_reader_close(fixture_reader(&o));
+    both[0].stride = both[1].stride = 1000001;
+    cr_assert_not_null(strstr(fixture_refused(&o, APL_E_MISMATCH), "order: collation differs"));
 }
 
 Test(reader_windows, refuses_what_makes_no_sense)

@@ -150,3 +150,79 @@ Test(runs, a_value_that_a_batch_waits_for_is_named)
         apl_reader_close(r);
     }
 }
+
+/* -------------------------------------------------------------------------------------------------- who asks */
+
+static void *take_next(void *r)
+{
+    apl_batch *b;
+    if (apl_reader_next(r, &b, NULL) == APL_OK)
+        apl_batch_release(b);
+    return NULL;
+}
+
+/* No epoch begins while a thread waits for a batch of the one before. */
+Test(runs, an_epoch_does_not_end_under_who_waits)
+{
+    atomic_bool go_on = false;
+    struct load_hook hook = {stick, &go_on};
+    apl_reader_options o = options(1, TRAIN);
+    apl_stats stats = {0};
+    apl_error err;
+    pthread_t thread;
+    late_set_hook(&hook);
+    apl_reader *r = fixture_reader(&o);
+    cr_assert_eq(pthread_create(&thread, NULL, take_next, r), 0);
+    while (!stats.waiting)
+        cr_assert_eq(apl_reader_stats(r, &stats, sizeof stats), APL_OK);
+    cr_assert_eq(apl_reader_next_epoch(r, &err), APL_E_INVALID);
+    cr_assert_str_eq(err.message, "apl_reader_next_epoch: a thread is inside apl_reader_next()");
+    atomic_store(&go_on, true);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    apl_reader_close(r);
+}
+
+/* --------------------------------------------------------------------------------------- runs without a reader */
+
+static unsigned made[40];
+static size_t fails_at;
+
+static apl_status make_rows(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                            size_t to, apl_error *err)
+{
+    (void)job, (void)work;
+    cr_assert(from < to && to <= 37, "rows %zu to %zu", from, to);
+    for (size_t i = from; i < to; i++) {
+        if (i == fails_at) {
+            w->undecoded = (uint32_t)i;
+            return fail(err, APL_E_CORRUPT, "row %zu", i);
+        }
+        made[i]++;
+    }
+    return APL_OK;
+}
+
+/* The last run is what is left; the row that fails, and its number, come out. */
+Test(runs, of_rows_that_no_step_divides)
+{
+    static apl_reader r = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
+    static struct outlet outlet;
+    static struct batch_buffer buffer;
+    static struct job job = {.outlet = &outlet, .buffer = &buffer};
+    struct job *jobs[1] = {&job};
+    static struct worker w = {.reader = &r};
+    const struct run_work work = {.make = make_rows, .step = 5};
+    apl_error err;
+    pthread_cond_init(&r.help.left, NULL);
+    r.workers.size = 2;
+    buffer.batch.rows = 37;
+    outlet.queue = (struct batch_queue){.jobs = jobs, .depth = 1, .tail = 1};
+    fails_at = 37;
+    cr_assert_eq(runs_make(&w, &job, &work, &err), APL_OK);
+    for (unsigned i = 0; i < 37; i++)
+        cr_assert_eq(made[i], 1, "row %u", i);
+    fails_at = 23;
+    cr_assert_eq(runs_make(&w, &job, &work, &err), APL_E_CORRUPT);
+    cr_assert_str_eq(err.message, "row 23");
+    cr_assert_eq(w.undecoded, 23);
+}

@@ -90,7 +90,7 @@ Test(crop, a_short_side_keeps_the_ratio_rounded_down)
 
 Test(crop, both_sides_may_be_given)
 {
-    const struct crop_rules rules = {.sizing = CROP_RESIZE,
+    struct crop_rules rules = {.sizing = CROP_RESIZE,
                                      .resize_height = 100,
                                      .resize_width = 301,
                                      .height = 100,
@@ -98,6 +98,23 @@ Test(crop, both_sides_may_be_given)
                                      .centre = true};
     struct crop_plan p = planned(&rules, 500, 375, 0);
     cr_assert(p.width == 301 && p.height == 100 && p.window.left == 100 && p.window.top == 0); /* 100.5 */
+    rules.resize_width = 303;
+    p = planned(&rules, 500, 375, 0);
+    cr_assert_eq(p.window.left, 102); /* 101.5: to the even one, as Python rounds */
+}
+
+/* Reflections do not repeat the edge, symmetric ones do: of as many pixels as the image has only these can be made. */
+Test(crop, an_image_is_reflected_if_it_is_large_enough)
+{
+    for (uint32_t size = 3; size <= 6; size++)
+        for (int symmetric = 0; symmetric < 2; symmetric++) {
+            struct crop_rules rules = {.height = 4, .width = 4, .pads = {4, 4, 4, 4}};
+            struct crop_plan plan;
+            apl_error err;
+            rules.padding.mode = symmetric ? APL_PAD_SYMMETRIC : APL_PAD_REFLECT;
+            cr_assert_eq(crop_plan(&rules, size, 9, crop_draws(1, 1, 1, 0), &plan, &err),
+                         size >= (symmetric ? 4u : 5u) ? APL_OK : APL_E_INVALID, "%u pixels", size);
+        }
 }
 
 Test(crop, a_middle_larger_than_the_image_is_padded)
