@@ -393,7 +393,7 @@ def test_many_requests_are_in_flight(url: str, server: Server, wanted: Any) -> N
         nonlocal here, most
         with lock:
             here, most = here + 1, max(most, here + 1)
-        time.sleep(0.05)
+        time.sleep(0.2)
         with lock:
             here -= 1
         return False
