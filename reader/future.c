@@ -84,9 +84,9 @@ static uint64_t begin_of(const apl_reader *r, uint64_t epoch)
 }
 
 /* What is for ranks that others serve comes in an epoch after that, as far as is known: this much later than where it is delivered. */
-static uint64_t foreign_delay(const apl_reader *r)
+static uint64_t foreign_delay(uint64_t length)
 {
-    return plan_length(r->planner.plan) + 1;
+    return length + 1;
 }
 
 /* Is the delivery at this place of an epoch for a rank that is served here? */
@@ -115,7 +115,7 @@ static void see_positions(apl_reader *r, uint64_t epoch)
 {
     struct future *f = &r->future;
     uint32_t drawn[DRAWN], *position = f->position[epoch & 1];
-    uint64_t later = foreign_delay(r);
+    uint64_t later = foreign_delay(plan_length(r->planner.plan));
     bool failed = false;
     plan_begin(f->plan, epoch + 1);
     for (uint32_t at = 0, n = 1; n && !failed; at += n) {
@@ -143,12 +143,17 @@ void future_see(apl_reader *r, uint64_t epoch)
         disk_cache_age(f->cache, f->turn);
 }
 
+uint64_t future_due(uint64_t begin, uint64_t place, uint64_t length, uint32_t blocks, bool own)
+{
+    return begin + place * length / blocks + (own ? 0 : foreign_delay(length));
+}
+
 static uint64_t place_in_next(const apl_reader *r, uint64_t epoch, uint32_t index)
 {
     const struct future *f = &r->future;
-    uint64_t place = f->place[epoch & 1][index], length = plan_length(r->planner.plan);
-    return begin_of(r, f->epoch[epoch & 1] + 1) + place * length / r->spec.subset.blocks +
-           (is_own_place(r, place) ? 0 : foreign_delay(r));
+    uint64_t place = f->place[epoch & 1][index];
+    return future_due(begin_of(r, f->epoch[epoch & 1] + 1), place, plan_length(r->planner.plan),
+                      r->spec.subset.blocks, is_own_place(r, place));
 }
 
 uint64_t future_of_block(const apl_reader *r, uint64_t epoch, uint32_t index)

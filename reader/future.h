@@ -31,6 +31,10 @@ void future_free(struct future *future);
 /* Finds out what an epoch needs again. By who plans, without the reader's lock. */
 void future_see(apl_reader *r, uint64_t epoch);
 
+/* When what has this place among the blocks of an epoch is needed, if that epoch begins at `begin`, and has `length` deliveries. `own`: it
+ * is read here then. Else it counts as needed an epoch later. */
+uint64_t future_due(uint64_t begin, uint64_t place, uint64_t length, uint32_t blocks, bool own);
+
 /* When block `index` of an epoch (or of that parity), or the record of a delivery, is needed after that epoch. */
 uint64_t future_of_block(const apl_reader *r, uint64_t epoch, uint32_t index);
 uint64_t future_of_delivery(const apl_reader *r, uint64_t epoch, uint32_t delivery);

@@ -1,12 +1,12 @@
 /* Virtual time: see cluster.h. What belongs to the model and not to the reader is described in README.md. */
 #include "cluster.h"
 
-#include "ahead.h"
 #include "random.h"
 
 #include <stdlib.h>
 
-#define QUEUED 4u /* steps that are planned before they are taken */
+#define QUEUED \
+    4u /* steps that are planned before they are taken; what enters for them is asked for, and nothing else is */
 #define SECOND 1000000000ull
 
 /* A node's link and disk. */
@@ -30,7 +30,7 @@ static uint64_t steps_of_epoch(const struct cluster *c)
     return (cluster_share(c) * c->block + rows - 1) / rows;
 }
 
-static void make_schedule(const struct cluster *c, uint64_t ahead, struct schedule *s)
+static void make_schedule(const struct cluster *c, struct schedule *s)
 {
     uint64_t each = steps_of_epoch(c), rows = (uint64_t)c->ranks * c->batch,
              length = cluster_share(c) * c->block;
@@ -44,7 +44,7 @@ static void make_schedule(const struct cluster *c, uint64_t ahead, struct schedu
         s->needed[i] = i / each * cluster_share(c) + entered_by(c, end - 1);
     }
     for (uint64_t i = 0; i < s->steps; i++)
-        s->allowed[i] = s->needed[i + QUEUED < s->steps ? i + QUEUED : s->steps - 1] + ahead;
+        s->allowed[i] = s->needed[i + QUEUED < s->steps ? i + QUEUED : s->steps - 1];
 }
 
 static void free_schedule(struct schedule *s)
@@ -138,8 +138,8 @@ struct timing clock_run(const struct cluster *c, enum policy policy, const uint8
 {
     struct schedule s;
     struct timing t = {0};
-    uint64_t ahead = AHEAD_BYTES / block_bytes(c), work = 0;
-    make_schedule(c, policy == NEXT_EPOCH || policy == PLANNED ? cluster_staged(c) : ahead, &s);
+    uint64_t work = 0;
+    make_schedule(c, &s);
     struct node *nodes = take_memory(c->nodes, sizeof *nodes);
     uint64_t *begins = take_memory(s.steps + 1, sizeof *begins);
     uint64_t staged = cluster_room(c) < cluster_blocks(c) ? cluster_room(c) : cluster_blocks(c);

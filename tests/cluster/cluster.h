@@ -27,8 +27,6 @@ struct cluster {
 uint64_t cluster_blocks(const struct cluster *c);
 uint64_t cluster_share(const struct cluster *c); /* blocks that a node reads in an epoch */
 uint64_t cluster_room(const struct cluster *c);  /* blocks that a node's disk holds */
-uint64_t cluster_staged(
-    const struct cluster *c); /* of these, for what is fetched ahead, where the plan rules */
 uint64_t block_bytes(const struct cluster *c);
 
 /* Ends the program. */
@@ -39,6 +37,7 @@ void *take_memory(size_t count, size_t size); /* zeroed */
 
 struct orders {
     uint32_t **epoch;     /* of each, its blocks in the plan's order; number i is of node i mod nodes */
+    uint32_t **place;     /* of each, where each block is in that order */
     uint64_t least, most; /* records that a rank gets in an epoch */
     uint64_t plan_bytes, memory; /* of a node: the plan; and all that a reader of its ranks allocates */
 };
@@ -53,7 +52,7 @@ void orders_check(const struct cluster *c);
 
 /* ----------------------------------------------------------------------------------------- policy.c: the caches */
 
-enum policy { NONE, LRU, STAGED, PARTITION, NEXT_EPOCH, PLANNED, BOUND, POLICIES };
+enum policy { NONE, LRU, STAGED, PARTITION, READER, PLANNED, BOUND, POLICIES };
 extern const char *const policy_names[POLICIES];
 
 /* What a node reads in all epochs, as numbers of blocks; and of each, when the node reads it again: an index, or `count`. */
@@ -65,10 +64,14 @@ void reads_open(const struct cluster *c, struct reads *reads);
 void reads_of_node(const struct cluster *c, const struct orders *orders, uint32_t node, struct reads *reads);
 void reads_close(struct reads *reads);
 
-/* Marks those that the node has on its disk. Returns how many it fetches. */
+/* Marks those that the node has on its disk. Returns how many it fetches. Not READER. */
 uint64_t policy_apply(const struct cluster *c, enum policy policy, const struct reads *reads, uint8_t *here);
 
-/* The same for LRU and the two that know the future, by going through all that is there. */
+/* The same for READER, by the cache of readers itself: reader_cache.c. */
+uint64_t reader_cache_apply(const struct cluster *c, const struct orders *orders, uint32_t node,
+                            const struct reads *reads, uint8_t *here);
+
+/* The same for LRU and those that know the future and are modelled, by going through all that is there. */
 uint64_t policy_slowly(const struct cluster *c, enum policy policy, const struct reads *reads);
 
 /* ------------------------------------------------------------------------------------------------ clock.c: time */

@@ -91,7 +91,9 @@ static struct result apply(const struct cluster *c, enum policy policy, const st
     reads_open(c, &reads);
     for (uint32_t n = 0; n < c->nodes; n++) {
         reads_of_node(c, orders, n, &reads);
-        uint64_t fetched = policy_apply(c, policy, &reads, here + (size_t)n * reads.count);
+        uint8_t *of_node = here + (size_t)n * reads.count;
+        uint64_t fetched = policy == READER ? reader_cache_apply(c, orders, n, &reads, of_node)
+                                            : policy_apply(c, policy, &reads, of_node);
         result.fetched += fetched;
         result.least = fetched < result.least ? fetched : result.least;
         result.most = fetched > result.most ? fetched : result.most;
@@ -108,13 +110,11 @@ static void print_head(const struct cluster *c, const struct orders *orders)
            c->ranks, (unsigned long long)c->records, (unsigned long long)c->record_bytes, c->block, c->epochs,
            (unsigned long long)c->seed);
     printf("real: the plan (blocks of each node and epoch), the deal (records of each rank), what readers "
-           "take in memory\n");
-    printf("modelled: links, disks, caches, and training at %llu records/s a node\n",
+           "take in memory, the readers' cache\n");
+    printf("modelled: links, disks, other caches, and training at %llu records/s a node\n",
            (unsigned long long)c->demand);
-    printf("a node: cache %.1f GB, of which %.1f GB for what is fetched ahead; %.1f GB of memory, %.0f MB of "
-           "it the plan\n",
-           (double)c->cache / GB, (double)(cluster_staged(c) * block_bytes(c)) / GB,
-           (double)orders->memory / GB, (double)orders->plan_bytes / 1e6);
+    printf("a node: %.1f GB of disk for any cache; %.1f GB of memory, %.0f MB of it the plan\n",
+           (double)c->cache / GB, (double)orders->memory / GB, (double)orders->plan_bytes / 1e6);
     printf("records of a rank in an epoch: %llu to %llu\n\n", (unsigned long long)orders->least,
            (unsigned long long)orders->most);
     printf("%-22s %12s %10s %14s %10s %9s\n", "policy", "fetched, TB", "of bound", "node, GB", "wall, s",
@@ -124,10 +124,9 @@ static void print_head(const struct cluster *c, const struct orders *orders)
 static void print_row(const struct cluster *c, enum policy policy, const struct result *r, uint64_t bound)
 {
     double block = (double)block_bytes(c);
-    char range[40], name[40];
+    char range[40];
     snprintf(range, sizeof range, "%.0f-%.0f", (double)r->least * block / GB, (double)r->most * block / GB);
-    snprintf(name, sizeof name, "%s%s", policy_names[policy], policy == PARTITION ? " *" : "");
-    printf("%-22s %12.3f %10.4f %14s", name, (double)r->fetched * block / 1e12,
+    printf("%-22s %12.3f %10.4f %14s", policy_names[policy], (double)r->fetched * block / 1e12,
            (double)r->fetched / (double)bound, range);
     if (policy == BOUND)
         printf(" %10s %9s\n", "-", "-");
@@ -148,23 +147,42 @@ static void print_table(const struct cluster *c)
         results[p] = apply(c, p, &orders, here);
     for (unsigned p = 0; p < POLICIES; p++)
         print_row(c, p, &results[p], results[BOUND].fetched);
-    printf("* not the plan's order: each node reads the same part in every epoch\n\n");
+    printf("+ what readers do\n* not the plan's order: each node reads the same part in every epoch\n\n");
     orders_free(c, &orders);
     free(here);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- checks */
 
+/* The cache of readers fetches no less than the bound, and no more than no cache; where all fits, each block once. */
+static void check_reader_cache(const struct cluster *c, const struct orders *orders, struct reads *reads,
+                               uint8_t *here)
+{
+    struct cluster all = *c;
+    all.cache = UINT64_MAX / 2;
+    for (uint32_t n = 0; n < c->nodes; n++) {
+        reads_of_node(c, orders, n, reads);
+        uint64_t least = policy_apply(c, BOUND, reads, here), once = 0,
+                 fetched = reader_cache_apply(c, orders, n, reads, here);
+        for (uint32_t i = 0; i < reads->count; i++)
+            once += reads->again[i] == reads->count;
+        if (fetched < least || fetched > reads->count ||
+            reader_cache_apply(&all, orders, n, reads, here) != once)
+            give_up("the readers' cache: node %u fetches %llu blocks of %u, at least %llu", n,
+                    (unsigned long long)fetched, reads->count, (unsigned long long)least);
+    }
+}
+
 static void check_policies(const struct cluster *c)
 {
-    static const enum policy checked[] = {LRU, NEXT_EPOCH, PLANNED, BOUND};
+    static const enum policy checked[] = {LRU, PLANNED, BOUND};
     struct orders orders;
     struct reads reads;
     orders_take(c, &orders);
     reads_open(c, &reads);
     uint8_t *here = take_memory(reads.count, 1);
     for (uint32_t n = 0; n < c->nodes; n++)
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 3; i++) {
             reads_of_node(c, &orders, n, &reads);
             uint64_t fast = policy_apply(c, checked[i], &reads, here),
                      slow = policy_slowly(c, checked[i], &reads);
@@ -172,6 +190,7 @@ static void check_policies(const struct cluster *c)
                 give_up("%s: node %u fetches %llu blocks, or %llu", policy_names[checked[i]], n,
                         (unsigned long long)fast, (unsigned long long)slow);
         }
+    check_reader_cache(c, &orders, &reads, here);
     free(here);
     reads_close(&reads);
     orders_free(c, &orders);

@@ -11,7 +11,7 @@
 
 #define BINS     64u /* what readers have by default */
 #define QUEUED   6u  /* batches of a rank in memory */
-#define FORESEEN 4u  /* bytes a block and an epoch that is seen, to know when it is needed again */
+#define FORESEEN 12u /* bytes a block, to know when it is needed in the next epoch */
 
 uint64_t cluster_blocks(const struct cluster *c)
 {
@@ -31,11 +31,6 @@ uint64_t block_bytes(const struct cluster *c)
 uint64_t cluster_room(const struct cluster *c)
 {
     return c->cache / block_bytes(c);
-}
-
-uint64_t cluster_staged(const struct cluster *c)
-{
-    return cluster_room(c) / 50;
 }
 
 uint64_t entered_by(const struct cluster *c, uint64_t drawn)
@@ -82,8 +77,8 @@ static void measure(const struct cluster *c, const struct subset *s, struct orde
 {
     struct plan_options o = plan_for(c);
     uint64_t slots = (uint64_t)c->window * c->record_bytes, tallies = c->records / 8 * c->ranks;
-    uint64_t blocks = s->blocks * (sizeof(struct subset_block) + 2 * (sizeof(struct cached_block) + 4) +
-                                   FORESEEN * (c->horizon + 2));
+    uint64_t blocks =
+        s->blocks * (sizeof(struct subset_block) + 2 * (sizeof(struct cached_block) + 4) + FORESEEN);
     uint64_t batches = (uint64_t)QUEUED * c->ranks * c->batch * c->record_bytes;
     orders->plan_bytes = plan_bytes(&o, s);
     orders->memory = orders->plan_bytes + blocks + tallies + slots + batches + AHEAD_BYTES;
@@ -116,9 +111,13 @@ void orders_take(const struct cluster *c, struct orders *orders)
     make_subset(c, &subset);
     struct plan *plan = make_plan(c, &subset);
     orders->epoch = take_memory(c->epochs, sizeof *orders->epoch);
+    orders->place = take_memory(c->epochs, sizeof *orders->place);
     for (uint32_t e = 0; e < c->epochs; e++) {
         orders->epoch[e] = take_memory(subset.blocks, sizeof **orders->epoch);
+        orders->place[e] = take_memory(subset.blocks, sizeof **orders->place);
         plan_peek(plan, e, orders->epoch[e]);
+        for (uint32_t i = 0; i < subset.blocks; i++)
+            orders->place[e][orders->epoch[e][i]] = i;
     }
     measure(c, &subset, orders);
     deal_epoch(c, orders);
@@ -128,9 +127,12 @@ void orders_take(const struct cluster *c, struct orders *orders)
 
 void orders_free(const struct cluster *c, struct orders *orders)
 {
-    for (uint32_t e = 0; e < c->epochs; e++)
+    for (uint32_t e = 0; e < c->epochs; e++) {
         free(orders->epoch[e]);
+        free(orders->place[e]);
+    }
     free(orders->epoch);
+    free(orders->place);
 }
 
 /* --------------------------------------------------------------------------------------------- record by record */

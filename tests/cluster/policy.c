@@ -5,8 +5,8 @@
 #include <string.h>
 
 const char *const policy_names[POLICIES] = {
-    "no cache",          "LRU",      "all staged first", "a part per node",
-    "the plan, 1 epoch", "the plan", "bound (Belady)"};
+    "no cache +",     "LRU",           "all staged first", "a part per node *", "readers' cache +",
+    "the whole plan", "bound (Belady)"};
 
 /* ------------------------------------------------------------------------------------------------ a node's reads */
 
@@ -217,10 +217,8 @@ uint64_t policy_apply(const struct cluster *c, enum policy policy, const struct 
         return apply_staged(room < blocks ? room : blocks, r, here);
     case PARTITION:
         return apply_partition(room, share, r, here);
-    case NEXT_EPOCH:
-        return apply_future(room - cluster_staged(c), share, 1, r, here);
     case PLANNED:
-        return apply_future(room - cluster_staged(c), share, c->horizon, r, here);
+        return apply_future(room, share, c->horizon, r, here);
     case BOUND:
         return apply_future(room, share, c->epochs, r, here);
     default:
@@ -235,9 +233,7 @@ static uint32_t victim(const struct cluster *c, enum policy policy, const struct
                        const uint32_t *last, uint32_t count, uint32_t now)
 {
     uint32_t share = (uint32_t)cluster_share(c), found = 0,
-             horizon = policy == BOUND     ? c->epochs
-                       : policy == PLANNED ? c->horizon
-                                           : 1;
+             horizon = policy == BOUND ? c->epochs : c->horizon;
     uint64_t worst = 0;
     for (uint32_t k = 0; k < count; k++) {
         uint64_t cost = policy == LRU ? r->count - last[k] : due_at(r, last[k], now, share, horizon).due;
@@ -251,7 +247,7 @@ static uint32_t victim(const struct cluster *c, enum policy policy, const struct
 
 uint64_t policy_slowly(const struct cluster *c, enum policy policy, const struct reads *r)
 {
-    uint64_t room = cluster_room(c) - (policy == BOUND || policy == LRU ? 0 : cluster_staged(c)), fetched = 0;
+    uint64_t room = cluster_room(c), fetched = 0;
     uint32_t *last = take_memory(room + 1, sizeof *last), count = 0; /* of each block here, its last read */
     for (uint32_t i = 0; i < r->count; i++) {
         uint32_t k = 0;
