@@ -163,7 +163,7 @@ suite_tsan()
 
 # What reaches kernels that have variants: of the unit tests, and of the command line.
 kernels='assemble augment block codec crop effects elements entropy filter golden hash image_codec images indexed
-    indexed_decoder photo photo_indexed photos planes png_plain reader reader_late reader_packed reader_padded reader_transforms
+    indexed_decoder photo photo_indexed photos pinned_draws planes png_plain reader reader_late reader_packed reader_padded reader_transforms
     resample resize transcode transform turn varying_codec writer'
 kernel_cases='export-npy get-kept get-png ingest-digests ingest-every-form stream-npy verify'
 
