@@ -5,8 +5,11 @@
 #include "hash.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void expect_digest(struct hasher *h, const uint8_t *data, size_t size)
 {
@@ -37,11 +40,40 @@ Test(hasher, pieces_of_any_size)
     hasher_free(h);
 }
 
+static unsigned running_threads(void)
+{
+    unsigned count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    cr_assert_not_null(threads);
+    while (readdir(threads))
+        count++;
+    closedir(threads);
+    return count;
+}
+
+/* What is left is not hashed later, nor kept: threads end, memory stays, and the next hasher knows nothing of it. */
 Test(hasher, freed_with_bytes_unhashed)
 {
-    struct hasher *h = hasher_new();
     static const uint8_t data[300000];
-    hasher_add(h, data, sizeof data);
+    unsigned threads = running_threads();
+    struct mallinfo2 before = {0}, after;
+    for (unsigned i = 0; i < 512; i++) {
+        struct hasher *h = hasher_new();
+        cr_assert_not_null(h);
+        hasher_add(h, data, i % 2 ? sizeof data : 100);
+        hasher_free(h);
+        if (i == 8)
+            before = mallinfo2();
+    }
+    after = mallinfo2();
+    /* A thread that has been joined may still be listed for a moment. */
+    for (unsigned i = 0; i < 1000 && running_threads() > threads; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    cr_assert_eq(running_threads(), threads);
+    cr_assert_lt(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd + 8192);
+    struct hasher *h = hasher_new();
+    hasher_add(h, "abc", 3);
+    expect_digest(h, (const uint8_t *)"abc", 3);
     hasher_free(h);
     hasher_free(NULL);
 }

@@ -1,6 +1,8 @@
 /* Receipts: what was handed out, and that the parts of it add up. */
 #include "reader_fixture.h"
 
+#include "epoch_tally.h"
+
 #define TRAIN 75
 
 static void set_up(void)
@@ -115,6 +117,7 @@ Test(reader_receipt, of_parts_adds_up)
             delivered += part.delivered;
             add(sum, part.sum);
             cr_assert_eq(part.delivered, part.last - part.first);
+            cr_assert(part.missing == 0 && part.repeated == 0 && part.dropped == 0);
             cr_assert_eq(apl_reader_state(r, state, &size, NULL), APL_OK);
             apl_reader_close(r);
             o.state = state;
@@ -125,6 +128,56 @@ Test(reader_receipt, of_parts_adds_up)
         cr_assert_eq(delivered, TRAIN);
         cr_assert(sum[0] == all.sum[0] && sum[1] == all.sum[1]);
     }
+}
+
+/* Of 75 records in batches of 16, 11 are left over; of two ranks in steps of 32, the same 11 for both. */
+Test(reader_receipt, drop_last_tells_what_was_left_over)
+{
+    for (unsigned world = 1; world <= 2; world++) {
+        apl_reader_options o = fixture_options();
+        struct sequence s = {0};
+        o.drop_last = 1;
+        o.ranks.world = world;
+        o.ranks.rank = world - 1;
+        o.threads = 1;
+        apl_reader *r = fixture_reader(&o);
+        read_batches(r, &s, 1);
+        apl_receipt receipt = receipt_of(r);
+        cr_assert(receipt.dropped == 0 && receipt.missing == 0 && receipt.delivered == 16);
+        read_epoch(r, &s);
+        receipt = receipt_of(r);
+        cr_assert_eq(receipt.delivered, 64 / world);
+        cr_assert(receipt.dropped == 11 && receipt.last == 64, "%d", (int)receipt.dropped);
+        cr_assert(receipt.missing == 0 && receipt.repeated == 0 && receipt.skipped == 0);
+        fixture_next_epoch(r);
+        cr_assert_eq(receipt_of(r).dropped, 0);
+        apl_reader_close(r);
+        sequence_free(&s);
+    }
+}
+
+/* No reader has ever lost or repeated a record: what a receipt would say if one did. */
+Test(reader_receipt, counts_what_is_missing_and_repeated)
+{
+    struct epoch_tally t = {.epoch = 3};
+    apl_receipt receipt;
+    cr_assert_eq(tally_open(&t, 100, 100, NULL), APL_OK);
+    t.position = t.shared = 10;
+    for (unsigned i = 0; i < 10; i++)
+        t.delivered[i / 8] |= (uint8_t)(1u << i % 8);
+    tally_receipt(&t, &receipt);
+    cr_assert(receipt.missing == 0 && receipt.repeated == 0 && receipt.dropped == 0);
+    t.delivered[0] &= (uint8_t)~6u; /* two have never come */
+    tally_receipt(&t, &receipt);
+    cr_assert(receipt.missing == 2 && receipt.repeated == 0);
+    t.repeated = 2; /* others came twice instead */
+    tally_receipt(&t, &receipt);
+    cr_assert(receipt.missing == 0 && receipt.repeated == 2);
+    t.ended = true;
+    t.position = 96;
+    tally_receipt(&t, &receipt);
+    cr_assert_eq(receipt.dropped, 4);
+    tally_free(&t);
 }
 
 Test(reader_receipt, refuses_what_is_no_receipt)
