@@ -127,7 +127,7 @@ EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$(EXAMPLE_SRC))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
-BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota part_name utf8 warnings whole,store/base/$(f).c) \
+BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota part_name plain_number utf8 warnings whole,store/base/$(f).c) \
                        $(foreach f,jpeg jpeg_check jpeg_header jpeg_whole exif,reader/photo/$(f).c) store/jpeg/huffman.c \
                        $(filter store/jpeg/stream% store/jpeg/progressive% store/jpeg/blocks%,$(STORE_SRC)) \
                        $(filter reader/photo/resample%,$(STORE_SRC)),$(STORE_SRC))

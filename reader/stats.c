@@ -3,6 +3,7 @@
 
 #include "inside.h"
 #include "parallel.h"
+#include "plain_number.h"
 #include "sized.h"
 
 #include <inttypes.h>
@@ -317,7 +318,7 @@ apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
 /* The members that apl_stats_json() writes, without the bracket at the end. */
 static size_t write_first(const apl_stats *s, char *text, size_t size)
 {
-    int n = snprintf(
+    int n = plain_print(
         text, size,
         "{\"elapsed\": %.6f, \"batches\": %" PRIu64 ", \"records\": %" PRIu64 ", \"blocks\": %" PRIu64 ", "
         "\"wait\": {\"total\": %.9f, \"mean\": %.9f, \"p50\": %.9f, \"p99\": %.9f, \"p999\": %.9f, "
@@ -335,7 +336,7 @@ static size_t write_first(const apl_stats *s, char *text, size_t size)
 /* Those after them, likewise. */
 static size_t write_more(const apl_stats *s, char *text, size_t size)
 {
-    int n = snprintf(
+    int n = plain_print(
         text, size,
         ", \"starved\": %.6f, \"wait_planning\": %.6f, \"wait_loading\": %.6f, \"wait_assembling\": %.6f, "
         "\"unused_loaders\": %.6f, \"unused_consumers\": %.6f, \"held\": %.6f, \"reading\": %.6f, "

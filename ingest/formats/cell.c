@@ -1,8 +1,9 @@
-#define _GNU_SOURCE /* strtod_l, memmem */
+#define _GNU_SOURCE /* memmem */
 #include "cell.h"
 
+#include "plain_number.h"
+
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <strings.h>
 
@@ -148,12 +149,8 @@ static bool is_real_text(const char *text, size_t length)
 /* Whatever the locale of the program; blanks around it are passed over. What exceeds f64 is no number: infinity must be spelled out. */
 static bool real_of(const char *text, double *real)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c)
-        return false;
     char *end;
-    *real = strtod_l(text, &end, c);
-    freelocale(c);
+    *real = plain_read(text, &end);
     bool beyond = isinf(*real) && !strpbrk(text, "iI");
     return end != text && !end[strspn(end, BLANKS)] && !beyond;
 }

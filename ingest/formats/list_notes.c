@@ -2,6 +2,7 @@
 #include "list_notes.h"
 
 #include "cell.h"
+#include "plain_number.h"
 #include "wds_number.h"
 
 #include <ctype.h>
@@ -17,7 +18,7 @@ static bool is_number_too_large(const char *text)
     char *end;
     bool whole = text[strspn(text, "+-0123456789")] == 0;
     double most = whole ? 0x1p63 : INFINITY;
-    return strchr("+-.0123456789", *text) && fabs(strtod(text, &end)) >= most && !*end &&
+    return strchr("+-.0123456789", *text) && fabs(plain_read(text, &end)) >= most && !*end &&
            isdigit((unsigned char)end[-1]);
 }
 

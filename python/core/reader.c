@@ -189,9 +189,10 @@ static int wait_next(struct py_reader *r, apl_reader *reader, double timeout, ap
 /* The library waits in slices, and does not know how long all of them took. */
 static void tell_whole_wait(apl_error *err, double timeout)
 {
-    char text[2 * sizeof err->message];
-    snprintf(text, sizeof text, "waited %g s: %s", timeout, err->message);
+    char text[2 * sizeof err->message], *seconds = PyOS_double_to_string(timeout, 'g', 6, 0, NULL);
+    snprintf(text, sizeof text, "waited %s s: %s", seconds ? seconds : "?", err->message);
     snprintf(err->message, sizeof err->message, "%.*s", (int)sizeof err->message - 1, text);
+    PyMem_Free(seconds);
 }
 
 PyObject *reader_next(struct core_state *state, PyObject *self, double timeout)

@@ -1,17 +1,17 @@
 /* Text into a buffer: see buffer_text.h. */
 #include "buffer_text.h"
 
+#include "plain_number.h"
 #include "status.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 void buffer_printf(struct buffer *b, const char *format, ...)
 {
     char text[4096];
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(text, sizeof text, format, arguments);
+    int n = plain_vprint(text, sizeof text, format, arguments);
     va_end(arguments);
     buffer_put(b, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }

@@ -1,5 +1,6 @@
 /* What keeps training from going faster, in words. */
 #include "bottleneck.h"
+#include "plain_number.h"
 #include "sized.h"
 
 #include <limits.h>
@@ -19,7 +20,7 @@ static void say(struct words *w, const char *format, ...)
     va_list arguments;
     bool room = w->length < w->size;
     va_start(arguments, format);
-    int n = vsnprintf(room ? w->text + w->length : NULL, room ? w->size - w->length : 0, format, arguments);
+    int n = plain_vprint(room ? w->text + w->length : NULL, room ? w->size - w->length : 0, format, arguments);
     va_end(arguments);
     w->length += n > 0 ? (size_t)n : 0;
 }
@@ -38,7 +39,7 @@ static void say_count(struct words *w, unsigned n)
 static void say_rate(struct words *w, double rate)
 {
     char digits[32];
-    int n = snprintf(digits, sizeof digits, "%.0f", rate);
+    int n = plain_print(digits, sizeof digits, "%.0f", rate);
     for (int i = 0; i < n; i++)
         say(w, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
 }

@@ -1,6 +1,7 @@
 /* Statuses, their texts, and filling the caller's apl_error. */
 #include "status.h"
 
+#include "plain_number.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ const char *apl_version(void)
 static void finish_message(apl_error *err, const char *after, const char *format, va_list args)
 {
     char text[LONGEST_TEXT];
-    vsnprintf(text, sizeof text, format, args);
+    plain_vprint(text, sizeof text, format, args);
     size_t length = strlen(text);
     if (after)
         snprintf(text + length, sizeof text - length, ": %s", after);

@@ -4,6 +4,7 @@
 #include "admission.h"
 #include "ahead.h"
 #include "hash.h"
+#include "plain_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static void join_cache(struct remote *r)
 static apl_status begin(struct remote *r, struct url *url, const struct remote_options *o, apl_error *err)
 {
     const char *plain = environment("APL_ALLOW_HTTP"), *seconds = environment("APL_REMOTE_TIMEOUT");
-    uint64_t ms = o->timeout_ms ? o->timeout_ms : seconds ? (uint64_t)(strtod(seconds, NULL) * 1000) : 0;
+    uint64_t ms = o->timeout_ms ? o->timeout_ms : seconds ? (uint64_t)(plain_read(seconds, NULL) * 1000) : 0;
     if (o->origin)
         r->origin = origin_retain(o->origin);
     else

@@ -55,6 +55,16 @@ one_function()
     [ -z "$twice" ] || { echo "$twice"; false; }
 }
 
+# numbers_are_plain: printf() and strtod() have commas where the locale of the program does; messages, and what goes into buffers, are
+# written by plain_number.c
+numbers_are_plain()
+{
+    # shellcheck disable=SC2086
+    ! grep -Pzo '\b(v?f|v?sn?)printf\([^;]*%[-+ 0#]*[0-9*]*(\.[0-9*]+)?l?[fgeFGE]\b[^;]*;|\b(strto(d|f|ld)|strtod_l|atof)\(' \
+        $(echo "$all_sources" | grep -E '^(store|reader|serve|ingest)/' | grep -v plain_number) python/core/*.c python/ingest/*.c |
+        tr '\0' '\n' | grep .
+}
+
 # small_functions MOST: no function has more lines, from the last of its head to its closing brace
 small_functions()
 {
@@ -184,6 +194,7 @@ check "tree: view sees what is installed, audit and tools/lib" only_sees view au
 for room in $rooms; do
     check "tree: $room/README.md says what belongs there" room_told "$room"
 done
+check "tree: numbers with fractions are read and written by plain_number.c alone" numbers_are_plain
 check "tree: no unfinished business" \
     sh -c '! grep -rnwE "TODO|FIXME|XXX" --include="*.[ch]" --include="*.cpp" --include="*.py" --include="*.md" \
         store ingest reader serve audit view tools include python bench examples tests docs'

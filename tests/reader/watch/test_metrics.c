@@ -1,6 +1,8 @@
 /* Statistics for Prometheus: a family of lines for each metric, in two formats, with labels that nothing escapes from. */
 #include "apl.h"
 
+#include "locale_case.h"
+
 #include <criterion/criterion.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,4 +89,33 @@ Test(metrics, want_all_that_they_need)
     cr_assert_eq(apl_stats_metrics(&m, 1, 0, APL_METRICS_PROMETHEUS, text, sizeof text), 0);
     cr_assert_eq(apl_stats_metrics(&m, 1, sizeof s, (apl_metrics_format)2, text, sizeof text), 0);
     cr_assert_eq(apl_stats_metrics(&m, 1, sizeof s, APL_METRICS_PROMETHEUS, NULL, 8), 0);
+}
+
+/* All that programs read: JSON, metrics, the diagnosis. */
+Test(metrics, are_the_same_in_a_locale_with_decimal_commas)
+{
+    static char before[3][1 << 16], after[3][1 << 16];
+    apl_stats s = {.elapsed = 10.5,
+                   .wait = 4.25,
+                   .stall = 0.4,
+                   .first_batch = 0.5,
+                   .loading = 1.5,
+                   .batches = 900,
+                   .records = 9000,
+                   .starved = 3.5,
+                   .wait_loading = 3,
+                   .threads = 2,
+                   .cores = 2,
+                   .ranks = 1};
+    apl_measured m = {&s, "train", "db", "train"};
+    for (unsigned i = 0; i < 2; i++) {
+        char(*out)[1 << 16] = i ? after : before;
+        if (i && !locale_has_commas())
+            return;
+        cr_assert_gt(apl_stats_json_all(&s, sizeof s, out[0], sizeof out[0]), 0);
+        cr_assert_gt(apl_stats_metrics(&m, 1, sizeof s, APL_METRICS_PROMETHEUS, out[1], sizeof out[1]), 0);
+        cr_assert_gt(apl_stats_explain(&s, NULL, sizeof s, NULL, out[2], sizeof out[2]), 0);
+    }
+    for (unsigned k = 0; k < 3; k++)
+        cr_assert_str_eq(after[k], before[k]);
 }
