@@ -56,8 +56,7 @@ struct image_maker *image_maker_new(bool allow_warnings)
         image_maker_free(m);
         return NULL;
     }
-    if (allow_warnings)
-        image_decoder_allow_warnings(m->decoder);
+    image_decoder_allow_warnings(m->decoder, allow_warnings);
     return m;
 }
 

@@ -62,9 +62,9 @@ void image_decoder_free(struct image_decoder *d)
     free(d);
 }
 
-void image_decoder_allow_warnings(struct image_decoder *d)
+void image_decoder_allow_warnings(struct image_decoder *d, bool allow)
 {
-    d->allows_warnings = true;
+    d->allows_warnings = allow;
 }
 
 /* info->numbers: they are asked for. */

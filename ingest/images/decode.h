@@ -10,8 +10,8 @@ struct image_decoder;
 struct image_decoder *image_decoder_new(void); /* NULL: out of memory */
 void image_decoder_free(struct image_decoder *d);
 
-/* From now on a file that a library only warns of is decoded, and info->warnings says of what; before, it is an error. */
-void image_decoder_allow_warnings(struct image_decoder *d);
+/* Is a file that a library only warns of decoded, from now on? info->warnings then says of what; else, and at first, it is an error. */
+void image_decoder_allow_warnings(struct image_decoder *d, bool allow);
 
 /* Reads the header alone. Likely errors: APL_E_CORRUPT; APL_E_UNSUPPORTED (a kind that this build does not read, a variant of
  * one, or too large); APL_E_SOURCE (no image at all). */

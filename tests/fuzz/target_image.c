@@ -1,5 +1,6 @@
 /*
- * Image files of all kinds but JPEG, which has a target of its own; the first byte says whether pixels are colours or numbers. A header
+ * Image files of all kinds but JPEG, which has a target of its own; the first byte says whether pixels are colours or numbers, and
+ * whether warnings are allowed. A header
  * says what decoding gives, and the same bytes give the same samples, whatever the decoder did before.
  */
 #include "decode.h"
@@ -53,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (!used)
         MUST((used = image_decoder_new()) != NULL);
-    bool numbers = data[0] & 1;
+    bool numbers = data[0] & 1, allow = data[0] & 2;
+    image_decoder_allow_warnings(used, allow);
     if (probe(used, numbers, data + 1, size - 1, &header) != APL_OK)
         return 0;
     check_info(&header, numbers);
@@ -61,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct image_decoder *fresh = image_decoder_new();
     MUST(fresh);
+    image_decoder_allow_warnings(fresh, allow);
     apl_status one = decode(used, numbers, data + 1, size - 1, &first, &a),
                two = decode(fresh, numbers, data + 1, size - 1, &again, &b);
     MUST(one == two);

@@ -100,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.writer = &w;
     o.partial = data[0] / count & 1;
     o.skip_bad = data[0] / count & 2 ? 5 : 0;
+    o.allow_warnings = data[0] / count & 4;
     if (data[0] % count < 3)
         o.format = "list";
     if (data[0] % count == 8)
