@@ -393,7 +393,7 @@ check: setup-test
 check-frameworks: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh frameworks ecosystem
 
-## check-long: the same, and every count in full where `check` takes a sample; hours
+## check-long: check and check-frameworks, and every count in full where `check` takes a sample; hours
 check-long: setup-test
 	+@APL_LONG=1 BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 

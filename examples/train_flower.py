@@ -99,7 +99,7 @@ def client_app(options: argparse.Namespace) -> ClientApp:
             model = network_for(store)
             model.load_state_dict(message.content["arrays"].to_torch_state_dict())
             loss = train(model, store, options, epoch=(rounds - 1) * options.epochs)
-            metrics = MetricRecord({"loss": loss, "num-examples": store.record_count})
+            metrics = MetricRecord({"loss": loss, "num-examples": len(store)})
         content = RecordDict({"arrays": ArrayRecord(model.state_dict()), "metrics": metrics})
         return Message(content=content, reply_to=message)
 

@@ -4,7 +4,7 @@
 #   tests/python.sh prepare KIND    makes the environment, which is kept; the last line says why not, if it fails
 #   tests/python.sh run KIND        prints `ok ...`, `FAIL ...` and `skipped ...`
 #
-# KIND: python, with NumPy and PyTorch; frameworks, with JAX and TensorFlow: their tests, and an installation from
+# KIND: python, with NumPy, PyTorch and mypy; frameworks, with JAX and TensorFlow: their tests, and an installation from
 # a clean copy of the tree; or ecosystem, with the trainers of others over PyTorch, which are large.
 
 . tests/lib.sh
@@ -16,7 +16,7 @@ venv=$BUILD/venv-$kind
 
 case $kind in
 python)
-    packages="torch==2.13.0+cpu pillow"
+    packages="torch==2.13.0+cpu pillow mypy"
     # PyTorch without gigabytes for GPUs.
     index="--extra-index-url https://download.pytorch.org/whl/cpu"
     ;;

@@ -3,7 +3,8 @@
 # why. Logs are kept in build/logs; of suites that fail they are shown. Each line tells seconds, and CPU seconds.
 #
 #   tests/run.sh [SUITE...]      all suites, or those named: unit cli variants fuzz arm64 scripts stress asan tsan faults
-#                                python litter; `frameworks`, `ecosystem` and `quick` run when named
+#                                python litter; `frameworks` and `ecosystem` run when named, or where $APL_LONG is set;
+#                                `quick` when named
 #   T=NAME tests/run.sh quick    test_NAME.c or check_NAME.sh of any room, or a case of tests/cli
 #
 # A suite says what is to be built for it, and queues jobs (runner/queue.sh), each of which runs tests of some kind
@@ -337,7 +338,7 @@ suite_litter()
 }
 
 tree >"$logs/.tree"
-for suite in ${*:-unit cli variants fuzz arm64 scripts stress asan tsan faults python litter}; do
+for suite in ${*:-unit cli variants fuzz arm64 scripts stress asan tsan faults python ${APL_LONG:+frameworks ecosystem} litter}; do
     suite_"$suite"
 done
 run_jobs

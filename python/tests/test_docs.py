@@ -2,9 +2,12 @@
 
 import ast
 import importlib.util
+import io
 import json
 import re
 import shutil
+import subprocess
+import tarfile
 import textwrap
 from itertools import groupby
 from pathlib import Path
@@ -103,6 +106,45 @@ def test_examples(page, store_path, tmp_path, monkeypatch):
     for value in names.values():
         if hasattr(value, "receipt") and not isinstance(value, type):
             value.close()
+
+
+@pytest.mark.skipif(not (ROOT / "docs/FEDERATED.md").is_file(), reason="the documents are not here")
+def test_example_of_a_client(store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the store of client 0 in the folder that the page makes."""
+    torch = pytest.importorskip("apldata.torch")
+    transforms = importlib.import_module("apldata.transforms")
+    part = apldata.Store(store_path).clients("client", 2)[0]
+    (tmp_path / "clients").mkdir()
+    command = Path(apldata.__path__[0]) / "bin" / "apldata"
+    extract = ["extract", "-q", "--split", part.name, store_path, tmp_path / "clients/0"]
+    subprocess.run([command, *extract], check=True)
+    monkeypatch.chdir(tmp_path)
+    names = {
+        "apldata": apldata, "DataLoader": torch.DataLoader, "RandomFlip": transforms.RandomFlip,
+        "Normalize": transforms.Normalize, "client": 0, "round": 1, "mean": [0.5] * 3, "std": [0.25] * 3,
+    }  # fmt: skip
+    [(_, code)] = examples(ROOT / "docs/FEDERATED.md")
+    exec(code, names)
+
+
+@pytest.mark.skipif(not (ROOT / "docs/THEORY.md").is_file(), reason="the documents are not here")
+def test_example_that_sorts_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).integers(0, 10, (5, 20, 3073), np.uint8)
+    with tarfile.open(tmp_path / "in.tar", "w") as archive:
+        for i, batch in enumerate([*rows, b"names"]):
+            data = bytes(batch) if isinstance(batch, bytes) else batch.tobytes()
+            member = tarfile.TarInfo(f"c/data_batch_{i + 1}.bin" if i < 5 else "c/batches.meta.txt")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    monkeypatch.setattr("sys.argv", ["", str(tmp_path / "in.tar"), str(tmp_path / "out.tar")])
+    [(_, code)] = examples(ROOT / "docs/THEORY.md")
+    exec(code, {})
+    with tarfile.open(tmp_path / "out.tar") as archive:
+        parts = [archive.extractfile(one).read() for one in archive]  # type: ignore[union-attr]
+    is_sorted = np.frombuffer(b"".join(parts[:5]), np.uint8).reshape(-1, 3073)
+    assert (np.diff(is_sorted[:, 0].astype(int)) >= 0).all() and parts[5] == b"names"
+    by_bytes = [np.sort(part.reshape(-1, 3073).view("V3073"), axis=0) for part in (is_sorted, rows)]
+    assert np.array_equal(*by_bytes)
 
 
 def sources() -> list[Path]:
