@@ -384,7 +384,7 @@ Test(transcode, lengths_of_segments_that_lie)
     cr_assert_eq(indexed_parse(form.data, form.size, &x, &err), APL_OK);
     uint8_t *lengths = form.data + (x.lengths - form.data);
     unsigned first = indexed_length(&x, 0), second = indexed_length(&x, 1),
-             least = indexed_least_bytes(&x.frame, x.mcus);
+             least = indexed_least_bytes(&x.rendering.frame, x.mcus);
     const unsigned lies[][2] = {
         {first - 1, second}, {first + 1, second}, {least - 1, first - least + 1 + second}};
     cr_assert(first > least && first + second < UINT16_MAX);
