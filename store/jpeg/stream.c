@@ -73,9 +73,11 @@ static bool find_colours(struct stream *s)
     return s->adobe_transform <= 1;
 }
 
-/* The sampling of luma, and none of the others. Of a single component it has no meaning. */
+/* The sampling of luma, and none of the others. Of a single component it has no meaning, but must be one that there is. */
 static bool sampling_ok(struct frame *f)
 {
+    if (f->components == 1 && (f->across[0] < 1 || f->across[0] > 4 || f->down[0] < 1 || f->down[0] > 4))
+        return false;
     if (f->components == 1)
         f->across[0] = f->down[0] = 1;
     for (unsigned i = 1; i < f->components; i++)

@@ -231,6 +231,22 @@ Test(transcode, components_of_one_name_stay_as_they_are)
     free(bytes.data);
 }
 
+/* Of one component it is of no consequence, but libjpeg decodes none of which there is none, or five. */
+Test(transcode, a_sampling_that_there_is_not_is_not_taken)
+{
+    static const uint8_t samplings_of_one[] = {0x11, 0x44, 0x10, 0x01, 0x51, 0x15};
+    struct jpeg_bytes bytes =
+        jpeg_draw(&(struct jpeg_case){.width = 40, .height = 30, .colour = JCS_GRAYSCALE});
+    uint8_t *frame = bytes.data;
+    while (frame[0] != 0xff || frame[1] != 0xc0)
+        frame++;
+    for (unsigned i = 0; i < COUNT(samplings_of_one); i++) {
+        frame[11] = samplings_of_one[i];
+        cr_assert_eq(comes_back(bytes.data, bytes.size), i < 2, "%x", samplings_of_one[i]);
+    }
+    free(bytes.data);
+}
+
 /* A header that says so is no reason to reserve gigabytes. */
 Test(transcode, files_that_cannot_hold_their_images_take_no_memory)
 {
