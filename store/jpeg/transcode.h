@@ -38,6 +38,9 @@ apl_status transcode_check(struct transcoder *t, const struct indexed *x, apl_er
 apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t size, size_t file_size,
                           struct buffer *out, apl_error *err);
 
+/* The first step of that: all coefficients, into t->blocks. Likely errors: APL_E_CORRUPT, APL_E_NOMEM. */
+apl_status transcode_blocks(struct transcoder *t, const struct indexed *x, apl_error *err);
+
 /* Of the last image that was transcoded, either way: was its file progressive? */
 static inline bool transcoder_was_progressive(const struct transcoder *t)
 {

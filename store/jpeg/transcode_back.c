@@ -46,7 +46,7 @@ static bool read_segments(struct blocks *blocks, const struct indexed *x, const 
     return true;
 }
 
-static apl_status read_blocks(struct transcoder *t, const struct indexed *x, apl_error *err)
+apl_status transcode_blocks(struct transcoder *t, const struct indexed *x, apl_error *err)
 {
     static const uint8_t all[BLOCKS_COMPONENTS] = {0, 1, 2};
     struct walk w = walk_of(&x->rendering.frame, x->rendering.frame.components, all);
@@ -158,7 +158,7 @@ apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t siz
     struct restoring r;
     size_t begin = out->size;
     TRY(indexed_parse(bytes, size, &x, err));
-    TRY(read_blocks(t, &x, err));
+    TRY(transcode_blocks(t, &x, err));
     TRY(restoring_take(t, &x, restoring_most(file_size), &r, err));
     if (!buffer_reserve(out, file_size + 1))
         return fail_nomem(err);

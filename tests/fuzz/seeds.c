@@ -1,8 +1,9 @@
 /* The first inputs of the targets that read formats of our own: seeds FOLDER writes FOLDER/TARGET/... */
-#include "jpegs.h"
 #include "block.h"
 #include "fuzz.h"
+#include "jpegs.h"
 #include "manifest.h"
+#include "plain_form.h"
 #include "schemas.h"
 #include "small.h"
 #include "transcode.h"
@@ -28,18 +29,20 @@ static void append(struct raw_block *block, const struct schema *schema, uint32_
 {
     apl_value values[APL_MAX_FIELDS];
     int64_t shapes[APL_MAX_FIELDS][APL_MAX_DIMS];
-    uint8_t bytes[512];
+    uint8_t bytes[512], text[512], flags[512];
     for (unsigned i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i * 3 + number * 5 + i / 16 * number);
+    memset(text, 'a' + (int)(number % 3), sizeof text);
+    memset(flags, number % 2, sizeof flags);
     for (unsigned f = 0; f < schema->count; f++) {
         const apl_field *field = &schema->fields[f];
         for (unsigned d = 0; d < field->ndim; d++)
             shapes[f][d] = field->shape[d] < 0 ? (int64_t)(number + d) % 4 : field->shape[d];
-        values[f] = (apl_value){bytes, shapes[f]};
+        values[f] = (apl_value){field->dtype == APL_UTF8   ? text
+                                : field->dtype == APL_BOOL ? flags
+                                                           : bytes,
+                                shapes[f]};
     }
-    if (schema->fields[schema->count - 1].dtype == APL_BOOL ||
-        schema->fields[schema->count - 1].dtype == APL_UTF8)
-        memset(bytes, 'a' + (int)(number % 3), sizeof bytes);
     MUST(raw_block_append(block, schema, values, NULL) == APL_OK);
 }
 
@@ -377,6 +380,56 @@ static void segments_seeds(void)
     transcoder_free(&t);
 }
 
+/* The same images taken apart: what they say twice can be changed in one place. */
+static void twice_seed(struct transcoder *t, const struct jpeg_case *k, const char *name)
+{
+    struct jpeg_bytes file = jpeg_draw(k);
+    struct buffer form = {.data = NULL}, data = {.data = NULL};
+    struct plain_form p;
+    bool indexed;
+    MUST(transcode(t, file.data, file.size, &form, &indexed, NULL) == APL_OK);
+    free(file.data);
+    if (!indexed)
+        return;
+    MUST(plain_take(t, form.data, form.size, &p));
+    buffer_le(&data, (uint64_t)k->quality, 1);
+    buffer_le(&data, p.pads, 1);
+    buffer_put(&data, p.front.data, p.front.size);
+    buffer_put(&data, p.parts.data, p.parts.size);
+    seed("twice", name, data.data, data.size);
+    plain_free(&p);
+    buffer_free(&form);
+    buffer_free(&data);
+}
+
+static void twice_seeds(void)
+{
+    static const jpeg_scan_info apart[] = {
+        {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+    static const J_COLOR_SPACE colours[] = {JCS_YCbCr, JCS_YCbCr, JCS_YCbCr,
+                                            JCS_YCbCr, JCS_RGB,   JCS_GRAYSCALE};
+    struct transcoder t;
+    MUST(transcoder_init(&t, NULL) == APL_OK);
+    for (unsigned i = 0; i < 24; i++) {
+        struct jpeg_case k = {.width = i < 4 ? 16 : 17 + i,
+                              .height = i < 4 ? 16 : 12 + i,
+                              .colour = colours[i % 6],
+                              .across = i % 6 < 4 ? 1 + (i & 1) : 1,
+                              .down = i % 6 < 4 ? 1 + (i >> 1 & 1) : 1,
+                              .progressive = i >= 18,
+                              .restart = i % 5 == 4 ? 2 : 0,
+                              .quality = 20 + 3 * (int)i};
+        char name[32];
+        if (i >= 12 && i < 16) {
+            k.scans = apart;
+            k.scan_count = 3;
+        }
+        snprintf(name, sizeof name, "image-%02u", i);
+        twice_seed(&t, &k, name);
+    }
+    transcoder_free(&t);
+}
+
 int main(int argc, char **argv)
 {
     MUST(argc == 2);
@@ -388,5 +441,6 @@ int main(int argc, char **argv)
     small_seeds();
     jpeg_seeds();
     indexed_seeds();
+    twice_seeds();
     return 0;
 }
