@@ -18,7 +18,7 @@
 /* What a loader is asked for. */
 struct loading {
     const char *db, *raw,
-        *lmdb;           /* where the same records lie: a store, CIFAR's own files, an LMDB of records */
+        *lmdb; /* where the same records lie: a store, CIFAR's own files, LMDBs of records (lmdb_records.h) */
     const char *staging; /* a directory in memory */
     const char *split;   /* "train" or "test" */
     size_t batch_size;
@@ -27,6 +27,7 @@ struct loading {
     unsigned
         ahead; /* threads that load ahead of training; 0: training loads what it needs, when it needs it */
     unsigned readers; /* threads that share a batch, where none load ahead */
+    bool processes;   /* those that load ahead are processes: each has opened the records for itself */
     bool shuffled;    /* in a new order each epoch; otherwise in the store's order */
     bool augmented;   /* shifted and flipped at random */
 };
@@ -51,7 +52,7 @@ struct loader_kind {
     void (*close)(struct loader *loader);
 };
 
-extern const struct loader_kind paper_plain, paper_burst, paper_lmdb, paper_apl;
+extern const struct loader_kind paper_plain, paper_burst, paper_lmdb, paper_lmdb_raw, paper_apl;
 
 /* The transform that all loaders apply. */
 apl_transform paper_transform(bool augmented);

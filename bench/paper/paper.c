@@ -2,8 +2,8 @@
  * One trial of one loader: trains the network of examples/ on CIFAR-10 for some seconds, classifies the test split, and
  * prints what was measured as a line of JSON. run.py starts it, again and again; docs/PAPER.md says what for.
  *
- *     paper --loader plain|burst|lmdb|apl [OPTION]...
- *     paper --write-lmdb --raw DIR --lmdb DIR     makes what the loader `lmdb` reads
+ *     paper --loader plain|burst|lmdb|lmdb-raw|apl [OPTION]...
+ *     paper --write-lmdb --raw DIR --lmdb DIR     makes what the loaders `lmdb` and `lmdb-raw` read
  *     paper --digest --loader NAME [OPTION]...    a sum over the records of an epoch, the same for all loaders
  */
 #include "../../examples/net.h"
@@ -11,7 +11,7 @@
 #include "lmdb_records.h"
 #include "loader.h"
 #include "measure.h"
-#include "memory.h"
+#include "usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +32,19 @@ struct settings {
     int write_lmdb, digest, cold;
 };
 
-struct trial {
+/* What is added up over steps. */
+struct phase {
     uint64_t steps, images;
-    double opened, first, waited, computed, inference; /* seconds */
-    double loss;                                       /* of the last batch, the mean */
+    uint64_t all_images;          /* also those of the step that ended too late to count: CPU time has it too */
+    double waited, computed, cpu; /* seconds */
+};
+
+struct trial {
+    struct phase cold, steady; /* the first epoch; all later ones */
+    uint64_t epochs;           /* that are over */
+    double cpu_begun;
+    double opened, first, inference; /* seconds */
+    double loss;                     /* of the last batch, the mean */
     size_t staged;
     struct memory memory;
 };
@@ -76,9 +85,14 @@ apl_transform paper_transform(bool augmented)
 
 /* -------------------------------------------------------------------------------------------- training */
 
-static bool next_of_any_epoch(const struct settings *s, struct loader *loader, struct batch *batch)
+static bool next_of_any_epoch(const struct settings *s, struct loader *loader, struct batch *batch,
+                              struct trial *t)
 {
-    return s->kind->next(loader, batch) || s->kind->next(loader, batch);
+    if (s->kind->next(loader, batch))
+        return true;
+    if (t->epochs++ == 0)
+        t->cold.cpu = usage_cpu() - t->cpu_begun;
+    return s->kind->next(loader, batch);
 }
 
 static double learn(net *n, const struct batch *batch)
@@ -92,20 +106,23 @@ static double learn(net *n, const struct batch *batch)
 static bool step(const struct settings *s, net *n, struct loader *loader, double begun, struct batch *batch,
                  struct trial *t)
 {
+    const bool first = t->cold.steps == 0;
     const double asked = now();
-    if ((s->parts != COMPUTE_ONLY || t->steps == 0) && !next_of_any_epoch(s, loader, batch))
+    if ((s->parts != COMPUTE_ONLY || first) && !next_of_any_epoch(s, loader, batch, t))
         paper_die("the training split has no records");
     const double loaded = now();
     if (s->parts != LOAD_ONLY)
         t->loss = learn(n, batch);
     const double ended = now();
-    if (ended - begun > s->seconds && t->steps > 0)
+    struct phase *p = t->epochs == 0 ? &t->cold : &t->steady;
+    p->all_images += batch->count;
+    if (ended - begun > s->seconds && !first)
         return false;
-    t->first = t->steps == 0 ? loaded - asked : t->first;
-    t->waited += loaded - asked;
-    t->computed += ended - loaded;
-    t->images += batch->count;
-    t->steps++;
+    t->first = first ? loaded - asked : t->first;
+    p->waited += loaded - asked;
+    p->computed += ended - loaded;
+    p->images += batch->count;
+    p->steps++;
     return true;
 }
 
@@ -114,6 +131,11 @@ static void train(const struct settings *s, net *n, struct loader *loader, doubl
     struct batch batch = {0};
     while (step(s, n, loader, begun, &batch, t))
         ;
+    const double cpu = usage_cpu() - t->cpu_begun;
+    if (t->epochs == 0)
+        t->cold.cpu = cpu;
+    else
+        t->steady.cpu = cpu - t->cold.cpu;
 }
 
 /* Seconds to classify the test split, from opening it. */
@@ -136,11 +158,12 @@ static struct trial run(const struct settings *s)
 {
     struct trial t = {0};
     net *n = must_have(net_new(PAPER_SIDE, 3, s->blocks, PAPER_CLASSES, s->threads, s->loading.seed));
+    t.cpu_begun = usage_cpu();
     const double begun = now();
     struct loader *loader = s->kind->open(&s->loading);
     t.opened = now() - begun;
     train(s, n, loader, begun, &t);
-    t.memory = memory_now();
+    t.memory = usage_memory();
     t.staged = s->kind->staged(loader);
     s->kind->close(loader);
     if (s->parts == BOTH)
@@ -149,15 +172,23 @@ static struct trial run(const struct settings *s)
     return t;
 }
 
+static void tell_phase(const char *name, const struct phase *p)
+{
+    printf("\"%s\": {\"steps\": %llu, \"images\": %llu, \"all_images\": %llu, \"waited\": %.6f, "
+           "\"computed\": %.6f, \"cpu\": %.6f}, ",
+           name, (unsigned long long)p->steps, (unsigned long long)p->images,
+           (unsigned long long)p->all_images, p->waited, p->computed, p->cpu);
+}
+
 static void tell_trial(const struct settings *s, const struct trial *t)
 {
-    printf("{\"loader\": \"%s\", \"ahead\": %u, \"blocks\": %u, \"steps\": %llu, \"images\": %llu, "
-           "\"opened\": %.6f, "
-           "\"first\": %.6f, \"waited\": %.6f, \"computed\": %.6f, \"inference\": %.6f, \"loss\": %.6f, "
-           "\"staged\": %zu, \"peak\": %.0f, \"pss\": %.0f, \"anonymous\": %.0f}\n",
-           s->kind->name, s->loading.ahead, s->blocks, (unsigned long long)t->steps,
-           (unsigned long long)t->images, t->opened, t->first, t->waited, t->computed, t->inference, t->loss,
-           t->staged, t->memory.peak, t->memory.pss, t->memory.anonymous);
+    printf("{\"loader\": \"%s\", \"ahead\": %u, \"blocks\": %u, \"opened\": %.6f, \"first\": %.6f, ",
+           s->kind->name, s->loading.ahead, s->blocks, t->opened, t->first);
+    tell_phase("cold", &t->cold);
+    tell_phase("steady", &t->steady);
+    printf("\"inference\": %.6f, \"loss\": %.6f, \"staged\": %zu, \"peak\": %.0f, \"pss\": %.0f, "
+           "\"anonymous\": %.0f}\n",
+           t->inference, t->loss, t->staged, t->memory.peak, t->memory.pss, t->memory.anonymous);
 }
 
 /* ---------------------------------------------------------------------------------------------- digest */
@@ -205,14 +236,16 @@ static void forget_all(const struct loading *l)
     static const char *const raw[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                                       "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"};
     forget(l->db, "data.mdb");
-    forget(l->lmdb, "data.mdb");
+    forget(l->lmdb, "zstd/data.mdb");
+    forget(l->lmdb, "raw/data.mdb");
     for (size_t i = 0; i < sizeof raw / sizeof *raw; i++)
         forget(l->raw, raw[i]);
 }
 
 static const struct loader_kind *kind_of(const char *name)
 {
-    static const struct loader_kind *const kinds[] = {&paper_plain, &paper_burst, &paper_lmdb, &paper_apl};
+    static const struct loader_kind *const kinds[] = {&paper_plain, &paper_burst, &paper_lmdb, &paper_lmdb_raw,
+                                                    &paper_apl};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i];
@@ -235,7 +268,20 @@ static double number(const char *name, const char *text, double least, double mo
     return value;
 }
 
-enum { DB = 256, RAW, LMDB, STAGING, LOADER, ONLY, NUMBER, WRITE_LMDB, DIGEST, PLAIN_IMAGES, COLD };
+enum {
+    DB = 256,
+    RAW,
+    LMDB,
+    STAGING,
+    LOADER,
+    ONLY,
+    NUMBER,
+    PROCESSES,
+    WRITE_LMDB,
+    DIGEST,
+    PLAIN_IMAGES,
+    COLD
+};
 
 static const struct option options[] = {{"db", 1, NULL, DB},
                                         {"raw", 1, NULL, RAW},
@@ -251,6 +297,7 @@ static const struct option options[] = {{"db", 1, NULL, DB},
                                         {"readers", 1, NULL, NUMBER},
                                         {"window", 1, NULL, NUMBER},
                                         {"seed", 1, NULL, NUMBER},
+                                        {"processes", 0, NULL, PROCESSES},
                                         {"write-lmdb", 0, NULL, WRITE_LMDB},
                                         {"digest", 0, NULL, DIGEST},
                                         {"plain-images", 0, NULL, PLAIN_IMAGES},
@@ -301,6 +348,9 @@ static void set(struct settings *s, int option, const char *name, const char *te
     case NUMBER:
         set_number(s, name, text);
         break;
+    case PROCESSES:
+        s->loading.processes = true;
+        break;
     case WRITE_LMDB:
         s->write_lmdb = 1;
         break;
@@ -330,8 +380,11 @@ static void check(const struct settings *s)
         paper_die("--loader is missing");
     if (s->kind == &paper_apl)
         must_be_given(s->loading.db, "--db");
-    if (s->kind == &paper_lmdb || s->write_lmdb)
+    const bool lmdb = s->kind == &paper_lmdb || s->kind == &paper_lmdb_raw;
+    if (lmdb || s->write_lmdb)
         must_be_given(s->loading.lmdb, "--lmdb");
+    if (s->loading.processes && (!lmdb || s->loading.ahead == 0))
+        paper_die("--processes: for those that load ahead from an LMDB");
     if (s->kind == &paper_plain || s->kind == &paper_burst || s->write_lmdb)
         must_be_given(s->loading.raw, "--raw");
 }

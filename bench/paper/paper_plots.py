@@ -1,4 +1,4 @@
-"""The paper's five plots, one a metric: means and standard deviations of the loaders, for both networks."""
+"""The paper's plots, one a metric: means and standard deviations of the loaders, for both networks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import paper_statistics as stats
-from settings import LOADERS, METRICS, NETWORKS, OWN, Metric
+from settings import BASELINES, LOADERS, METRICS, NETWORKS, Metric
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "peers"))
 from chart import COLOURS, pyplot  # Matplotlib, in the style of the other charts
@@ -17,7 +17,7 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
     """paper-METRIC.svg for each of them."""
     files = []
     for name, metric in METRICS.items():
-        figure, axes = pyplot.subplots(1, len(NETWORKS), figsize=(10, 2.4), layout="constrained")
+        figure, axes = pyplot.subplots(1, len(NETWORKS), figsize=(10, 3.2), layout="constrained")
         for axis, network in zip(axes, NETWORKS, strict=True):
             panel(axis, results, network, name)
         figure.suptitle(title(metric), x=0.01, ha="left", fontsize=10)
@@ -34,10 +34,11 @@ def title(metric: Metric) -> str:
 def panel(axis: Any, results: dict[str, Any], network: str, metric: str) -> None:
     names = list(reversed(LOADERS))
     figures = [
-        stats.mean_and_deviation(stats.sample(results["found"], network, name, metric)) for name in names
+        stats.mean_and_deviation(stats.sample(results["found"], network, name, metric) or [0.0])
+        for name in names
     ]
     means, deviations = zip(*figures, strict=True)
-    colours = [COLOURS["apl" if name == OWN else "loader"] for name in names]
+    colours = [COLOURS["loader" if name in BASELINES else "apl"] for name in names]
     axis.barh(range(len(names)), means, xerr=deviations, color=colours, height=0.7, ecolor="#777")
     top = max(1e-9, *(mean + deviation for mean, deviation in figures))
     for place, (mean, deviation) in enumerate(figures):

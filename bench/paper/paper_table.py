@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import paper_statistics as stats
-from settings import CORES, LOADERS, METRICS, NETWORKS, OVERLAP_BLOCKS, OVERLAPS, OWN
+from settings import BASELINES, CORES, LOADERS, METRICS, NETWORKS, OVERLAP_BLOCKS, OVERLAPS, OWN
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "peers"))
-from report import publish, table
+from report import NONE, publish, table
 
 __all__ = ["publish", "text"]
 
 SAME = "`=`"
 # What the paper reports of its own method: another network, on a GPU.
-PAPER = ("the paper's APL, on an MX230", "about 140", "about 3,250", "9,000 to 9,500", "about 14", "about 87")
+PAPER = "the paper's APL, on an MX230|about 140|about 3,250|||9,000 to 9,500|about 14|about 87|".split("|")
 
 
 def comparisons(results: dict[str, Any]) -> list[stats.Comparison]:
@@ -34,7 +34,10 @@ def comparisons(results: dict[str, Any]) -> list[stats.Comparison]:
 
 
 def metric_cell(results: dict[str, Any], network: str, loader: str, metric: str) -> str:
-    mean, deviation = stats.mean_and_deviation(stats.sample(results["found"], network, loader, metric))
+    figures = stats.sample(results["found"], network, loader, metric)
+    if not figures:
+        return NONE
+    mean, deviation = stats.mean_and_deviation(figures)
     form = METRICS[metric].form
     return f"{form.format(mean)} ± {('{:.2g}' if deviation < 10 else form).format(deviation)}"
 
@@ -42,7 +45,7 @@ def metric_cell(results: dict[str, Any], network: str, loader: str, metric: str)
 def metrics(results: dict[str, Any], network: str, tests: list[stats.Comparison]) -> Iterator[str]:
     """A row a loader, of means and standard deviations."""
     different = {(t.loader, t.metric) for t in tests if t.network == network and t.differs}
-    rows = [list(PAPER)] if network == "deep" else []
+    rows = [PAPER] if network == "deep" else []
     for name, loader in LOADERS.items():
         cells = [loader.title]
         for metric in METRICS:
@@ -50,6 +53,29 @@ def metrics(results: dict[str, Any], network: str, tests: list[stats.Comparison]
             cells.append(metric_cell(results, network, name, metric) + (f" {SAME}" if same else ""))
         rows.append([f"**{cell}**" for cell in cells] if name == OWN else cells)
     yield from table([NETWORKS[network].title, *(metric.title for metric in METRICS.values())], rows)
+
+
+def behind(results: dict[str, Any], tests: list[stats.Comparison]) -> Iterator[str]:
+    """A line for each metric in which a baseline's mean is better than APL's; with tests, significantly."""
+    different = {(t.network, t.loader, t.metric) for t in tests if t.differs}
+    for network in NETWORKS:
+        for metric, of in METRICS.items():
+            means = {
+                name: stats.mean_and_deviation(figures)[0]
+                for name in (*BASELINES, OWN)
+                if (figures := stats.sample(results["found"], network, name, metric))
+            }
+            better = {
+                name: mean
+                for name, mean in means.items()
+                if OWN in means and mean != means[OWN] and (mean > means[OWN]) == of.more_is_better
+                if not tests or (network, name, metric) in different
+            }
+            if better:
+                best = (max if of.more_is_better else min)(better, key=better.__getitem__)
+                what = f"{NETWORKS[network].title.partition(':')[0]}, {of.title}"
+                own, other = (of.form.format(means[name]) for name in (OWN, best))
+                yield f"- {what}: APL {own}, {LOADERS[best].title} {other}"
 
 
 def tests_table(tests: list[stats.Comparison]) -> Iterator[str]:
@@ -95,7 +121,8 @@ def about(results: dict[str, Any]) -> Iterator[str]:
     yield f"Machine: {m['cpu']}, {m['cores']} cores, {m['memory'] / 2**30:.0f} GiB; {m['system']}."
     yield f"{m['date']}, commit {m['commit']}."
     yield f"Load average, 5 minutes: {m['load']}, this run's own included. Data: {results['data']}."
-    yield f"{results['trials']} trials of {results['seconds']:g} s for each row, interleaved."
+    seconds = " and ".join(f"{n.part * results['seconds']:g} s" for n in NETWORKS.values())
+    yield f"{results['trials']} trials of {seconds} for each row of the two tables, interleaved."
     if float(m["load"]) > 2 * m["cores"]:
         yield "\n**Provisional: the machine was not left alone. Figures may be far off.**"
 
@@ -108,7 +135,10 @@ def text(results: dict[str, Any]) -> str:
     if tests:
         note += f" {SAME}: no significant difference from APL (Welch's t-test; Holm's correction for all"
         note += f" {len(tests)} comparisons; level {stats.LEVEL})."
-    parts += [note, "\n".join(overlaps(results))]
+    parts.append(note)
+    if lines := list(behind(results, tests)):
+        parts.append("\n".join(["Where a baseline is ahead of APL, and which most:", "", *lines]))
+    parts.append("\n".join(overlaps(results)))
     if tests:
         folded = "\n".join(tests_table(tests))
         parts.append(f"<details><summary>Every comparison</summary>\n\n{folded}\n\n</details>")

@@ -56,9 +56,8 @@ class Paper:
             for network, loader in todo:
                 say(f"trial {turn + 1} of {self.options.trials}: {network}, {loader}")
                 words = [*LOADERS[loader].words, "--blocks", str(NETWORKS[network].blocks)]
-                found.append(
-                    {"network": network, "name": loader, **self.trial(self.options.seconds, "--cold", *words)}
-                )
+                trial = self.trial(self.options.seconds * NETWORKS[network].part, "--cold", *words)
+                found.append({"network": network, "name": loader, **trial})
         return found
 
     def overlaps(self) -> list[dict[str, Any]]:
@@ -67,16 +66,18 @@ class Paper:
         for turn in range(self.options.overlap_trials):
             say(f"overlap {turn + 1} of {self.options.overlap_trials}")
             for name, what, words in overlap_settings():
-                trial = self.trial(self.options.seconds / 4, "--threads", "1", *words)
+                trial = self.trial(self.options.seconds / 20, "--threads", "1", *words)
                 found.append({"name": name, **what, "step": step_seconds(what, trial)})
         return found
 
 
 def step_seconds(what: dict[str, Any], trial: Trial) -> float:
     """Of a trial that only loads, only computes, or does both; without the wait for the first batch."""
-    steps = int(trial["steps"])
-    waited = 0.0 if what["only"] == "compute" else float(trial["waited"] - trial["first"])
-    return waited / max(1, steps - 1) + float(trial["computed"]) / steps
+    steps, waited, computed = (
+        float(trial["cold"][name] + trial["steady"][name]) for name in ("steps", "waited", "computed")
+    )
+    waited = 0.0 if what["only"] == "compute" else waited - float(trial["first"])
+    return waited / max(1, steps - 1) + computed / steps
 
 
 def overlap_settings() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
@@ -137,9 +138,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--db", default="", help="a store of CIFAR-10")
     parser.add_argument("--data", default="", help="what is in it, for the table")
     parser.add_argument("--staging", default="/dev/shm", help="where the burst buffer is: a folder in memory")
-    parser.add_argument("--trials", type=count, default=10)
+    parser.add_argument("--trials", type=count, default=5)
     parser.add_argument("--overlap-trials", type=count, default=3)
-    parser.add_argument("--seconds", type=duration, default=3)
+    parser.add_argument("--seconds", type=duration, default=20)
     parser.add_argument("--check", action="store_true", help="run nothing: are the options right?")
     parser.add_argument("--table", action="store_true", help="run nothing, print the table again")
     parser.add_argument("--publish", help="put the table between the marks of this document")

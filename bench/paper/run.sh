@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `make paper` does: run.sh [--quick] [OPTION of run.py]...
 #
-# Makes a store of CIFAR-10, the same records as CIFAR's own files and as an LMDB of records, and a Python environment for
+# Makes a store of CIFAR-10, the same records as CIFAR's own files and as LMDBs of records, and a Python environment for
 # statistics and plots; runs the trials; prints the table. $DB is a store to use instead, $CIFAR an archive. All of it is kept
 # in $BUILD/paper. With --quick, of what is built, a few drawn images and trials of a tenth of a second: does it work?
 set -eu
@@ -52,13 +52,13 @@ make_records()
 {
     content=$("$BUILD/apldata" info --json "$DB")
     content=$(echo "$content" | sed -n 's/.*"content_sha256": *"\([0-9a-f]*\)".*/\1/p')
-    [ "$(cat "$home/made" 2>/dev/null)" != "$content" ] || return 0
-    step "Making what the other loaders read: CIFAR's own files, and an LMDB of records"
-    rm -rf "$home/raw" "$home/lmdb" "$home/made"
+    [ "$(cat "$home/lmdb/made" 2>/dev/null)" != "$content" ] || return 0
+    step "Making what the other loaders read: CIFAR's own files, and LMDBs of records"
+    rm -rf "$home/raw" "$home/lmdb"
     "$BUILD/apldata" export -q --format cifar-binary "$DB" "$home/raw"
     "$program" --write-lmdb --raw "$home/raw" --lmdb "$home/lmdb"
     sync
-    echo "$content" >"$home/made"
+    echo "$content" >"$home/lmdb/made"
 }
 
 # Without SciPy, statsmodels and Matplotlib, means and deviations remain.

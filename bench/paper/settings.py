@@ -26,15 +26,24 @@ def _loader(title: str, name: str, *words: str, ahead: int = 0) -> Loader:
 
 
 READERS = ("--readers", str(CORES))
+PROCESSES = max(2, AHEAD)
+WINDOW = ("--window", "5000")
 LOADERS = {
     "plain": _loader("plain read", "plain"),
     "burst": _loader("burst buffer", "burst"),
-    "lmdb": _loader("LMDB, optimised I/O", "lmdb", *READERS),
+    "lmdb": _loader("LMDB of zstd values", "lmdb", *READERS),
+    "lmdb-raw": _loader("LMDB of raw values", "lmdb-raw", *READERS),
     "burst-ahead": _loader("burst buffer, loading ahead", "burst", ahead=AHEAD),
-    "lmdb-ahead": _loader("LMDB, loading ahead", "lmdb", ahead=AHEAD),
+    "lmdb-ahead": _loader("LMDB of zstd values, loading ahead", "lmdb", ahead=AHEAD),
+    "lmdb-raw-ahead": _loader("LMDB of raw values, loading ahead", "lmdb-raw", ahead=AHEAD),
+    "lmdb-raw-processes": _loader(
+        f"LMDB of raw values, {PROCESSES} processes", "lmdb-raw", "--processes", ahead=PROCESSES
+    ),
+    "apl-window": _loader("APL, window of 5,000", "apl", *WINDOW, ahead=AHEAD),
     "apl": _loader("APL", "apl", ahead=AHEAD),
 }
 OWN = "apl"
+BASELINES = [name for name in LOADERS if not name.startswith(OWN)]
 
 
 @dataclass(frozen=True)
@@ -43,35 +52,67 @@ class Network:
 
     title: str
     blocks: int
+    part: float  # of the seconds that trials of it take: enough for several epochs
 
 
 NETWORKS = {
-    "deep": Network("three convolutions: compute-bound", 3),
-    "light": Network("one dense layer: demand-limited", 0),
+    "deep": Network("three convolutions: compute-bound", 3, 1),
+    "light": Network("one dense layer: demand-limited", 0, 0.25),
 }
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One of the paper's five: of a trial, in the unit in which it is told."""
+    """One of the paper's five, in the first epoch or after it, or CPU time: of a trial, as tables tell it.
+
+    None: the trial ended before.
+    """
 
     title: str
-    of: Callable[[Trial], float]
+    of: Callable[[Trial], float | None]
     form: str  # of a figure
     more_is_better: bool = True
 
 
-def training(trial: Trial) -> float:
-    """Seconds from the first batch that was asked for to the end of the last step."""
-    return float(trial["waited"]) + float(trial["computed"])
+def _seconds(phase: dict[str, float]) -> float:
+    return phase["waited"] + phase["computed"]
+
+
+def _first_rate(trial: Trial) -> float:
+    """From opening the loader on."""
+    phase = trial["cold"]
+    return phase["images"] / (trial["opened"] + _seconds(phase))
+
+
+def _steady_rate(trial: Trial) -> float | None:
+    phase = trial["steady"]
+    return phase["images"] / _seconds(phase) if phase["images"] else None
+
+
+def _first_utilisation(trial: Trial) -> float:
+    phase = trial["cold"]
+    return 100 * phase["computed"] / (trial["opened"] + _seconds(phase))
+
+
+def _steady_utilisation(trial: Trial) -> float | None:
+    phase = trial["steady"]
+    return 100 * phase["computed"] / _seconds(phase) if phase["images"] else None
+
+
+def _steady_cpu(trial: Trial) -> float | None:
+    phase = trial["steady"]
+    return 1e6 * phase["cpu"] / phase["all_images"] if phase["images"] else None
 
 
 METRICS = {
-    "rounds": Metric("rounds", lambda t: float(t["steps"]), "{:,.0f}"),
-    "throughput": Metric("samples/s", lambda t: float(t["images"]) / training(t), "{:,.0f}"),
+    "rounds": Metric("rounds", lambda t: float(t["cold"]["steps"] + t["steady"]["steps"]), "{:,.0f}"),
+    "throughput-first": Metric("samples/s, first epoch", _first_rate, "{:,.0f}"),
+    "throughput": Metric("samples/s, steady", _steady_rate, "{:,.0f}"),
+    "cpu": Metric("CPU µs a sample, steady", _steady_cpu, "{:,.1f}", False),
     "memory": Metric("memory, MB", lambda t: (t["peak"] + t["staged"]) / 1e6, "{:,.0f}", False),
     "inference": Metric("inference, s", lambda t: float(t["inference"]), "{:.3g}", False),
-    "utilisation": Metric("utilisation, %", lambda t: 100 * t["computed"] / training(t), "{:.1f}"),
+    "utilisation-first": Metric("utilisation, %, first epoch", _first_utilisation, "{:.1f}"),
+    "utilisation": Metric("utilisation, %, steady", _steady_utilisation, "{:.1f}"),
 }
 
 
@@ -86,8 +127,8 @@ class Overlap:
 # A window that does not cover the split: each epoch decodes again, so that all batches take as long.
 OVERLAPS = {
     "plain": Overlap("files", ("--loader", "plain")),
-    "lmdb": Overlap("LMDB", ("--loader", "lmdb")),
-    "apl": Overlap("APL, window of 5,000", ("--loader", "apl", "--window", "5000")),
+    "lmdb": Overlap("LMDB of zstd values", ("--loader", "lmdb")),
+    "apl": Overlap("APL, window of 5,000", ("--loader", "apl", *WINDOW)),
 }
 OVERLAP_BLOCKS = (0, 1)  # convolutions
 OVERLAP_AHEAD = (0, 1, 2)  # threads that load

@@ -15,20 +15,32 @@ runs() # with a row for each loader, and no trial that fails
 {
     sh bench/paper/run.sh --quick >"$scratch/said" || return
     cat "$scratch/said"
-    [ "$(grep -cE '^\| (plain read|burst buffer|LMDB|\*\*APL)' "$scratch/said")" -ge 12 ]
+    [ "$(grep -cE '^\| (plain read|burst buffer|LMDB|APL, window|\*\*APL)' "$scratch/said")" -ge 20 ]
 }
 
-# Each record once an epoch, with the same pixels, from each loader, whether training loads or threads ahead of it.
+digest() # LOADER AHEAD OPTION...
+{
+    loader=$1 ahead=$2
+    shift 2
+    "$paper" --digest --plain-images --loader "$loader" --ahead "$ahead" --db "$home/db" --raw "$home/raw" \
+        --lmdb "$home/lmdb" --batch-size 64 "$@"
+}
+
+# Each record once an epoch, with the same pixels, from each loader, whether training loads, or threads or processes ahead of it.
 same_records()
 {
-    for loader in plain burst lmdb apl; do
-        for ahead in 0 1 3; do
-            "$paper" --digest --plain-images --loader $loader --ahead $ahead --db "$home/db" --raw "$home/raw" \
-                --lmdb "$home/lmdb" --batch-size 64 || return
+    {
+        for loader in plain burst lmdb lmdb-raw apl; do
+            for ahead in 0 1 3; do
+                digest $loader $ahead || return
+            done
         done
-    done >"$scratch/sums"
+        for loader in lmdb lmdb-raw; do
+            digest $loader 3 --processes || return
+        done
+    } >"$scratch/sums"
     cat "$scratch/sums"
-    [ "$(sed 's/.*: //' "$scratch/sums" | sort -u | wc -l)" = 1 ] && [ "$(wc -l <"$scratch/sums")" = 24 ] &&
+    [ "$(sed 's/.*: //' "$scratch/sums" | sort -u | wc -l)" = 1 ] && [ "$(wc -l <"$scratch/sums")" = 34 ] &&
         grep -q ' 500 records, ' "$scratch/sums"
 }
 
@@ -56,6 +68,45 @@ nothing_staged() # when a trial was killed in its middle: what is staged has no 
     [ -z "$(ls -A "$scratch/staging")" ]
 }
 
+# start_processes: training that loads by processes, of which $child is one; $! is training
+start_processes()
+{
+    "$paper" --loader lmdb-raw --ahead 2 --processes --lmdb "$home/lmdb" --seconds 3 --blocks 0 >"$scratch/trained" 2>"$scratch/said" &
+    child=
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        child=$(cut -d ' ' -f 1 "/proc/$!/task/$!/children")
+        [ -z "$child" ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+lost_process_told() # rather than waited for, or done without
+{
+    start_processes || return
+    kill -KILL "$child"
+    wait $! 2>/dev/null && return 1
+    cat "$scratch/said"
+    grep -q "a process that loads has ended" "$scratch/said"
+}
+
+ended() # PID: within a second
+{
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        grep -q '^State:[[:space:]]*[RSDT]' "/proc/$1/status" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+no_process_left() # when training was killed
+{
+    start_processes || return
+    kill -KILL $!
+    wait $! 2>/dev/null
+    ended "$child"
+}
+
 nonsense_refused() # before anything is built or installed
 {
     ! BUILD=$scratch/nothing sh bench/paper/run.sh --trials "$1" 2>"$scratch/said" && grep "argument --trials" "$scratch/said" &&
@@ -68,3 +119,5 @@ check "paper: the experiments run" runs
 check "paper: all loaders deliver the same records" same_records
 check "paper: a seed gives one augmentation" different_augmentations
 check "paper: nothing staged is left behind" nothing_staged
+check "paper: training that loses a process ends" lost_process_told
+check "paper: no process outlives training" no_process_left

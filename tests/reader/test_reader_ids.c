@@ -149,7 +149,7 @@ Test(reader_ids, states_are_good_for_both)
     }
 }
 
-/* Values of 64 MiB, of which the default window holds 64 records. The store only says so; readers that do not read them believe it. */
+/* Values of 64 MiB, of which the default window holds 63 or 64. The store only says so; readers of other fields believe it. */
 static void claim_large_values(unsigned field)
 {
     apl_field *f = (apl_field *)&fx.store->manifest.schema.fields[field];
