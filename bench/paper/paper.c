@@ -1,5 +1,6 @@
 /*
- * One trial of one loader: trains the network of examples/ on CIFAR-10 for some seconds, classifies the test split, and
+ * One trial of one loader: trains the network of examples/ on CIFAR-10, for some seconds of the first epoch and as many of later ones,
+ * classifies the test split, and
  * prints what was measured as a line of JSON. run.py starts it, again and again; docs/PAPER.md says what for.
  *
  *     paper --loader plain|burst|lmdb|lmdb-raw|apl [OPTION]...
@@ -40,11 +41,12 @@ struct phase {
 };
 
 struct trial {
-    struct phase cold, steady; /* the first epoch; all later ones */
-    uint64_t epochs;           /* that are over */
-    double cpu_begun;
-    double opened, first, inference; /* seconds */
-    double loss;                     /* of the last batch, the mean */
+    struct phase cold, steady; /* of the first epoch; of later ones */
+    bool first_is_over;
+    uint64_t rounds;          /* steps that were complete when the time since `begun` was up */
+    double begun;             /* when the loader was to be opened */
+    double opened, inference; /* seconds */
+    double loss;              /* of the last batch, the mean */
     size_t staged;
     struct memory memory;
 };
@@ -85,16 +87,6 @@ apl_transform paper_transform(bool augmented)
 
 /* -------------------------------------------------------------------------------------------- training */
 
-static bool next_of_any_epoch(const struct settings *s, struct loader *loader, struct batch *batch,
-                              struct trial *t)
-{
-    if (s->kind->next(loader, batch))
-        return true;
-    if (t->epochs++ == 0)
-        t->cold.cpu = usage_cpu() - t->cpu_begun;
-    return s->kind->next(loader, batch);
-}
-
 static double learn(net *n, const struct batch *batch)
 {
     const net_score score = net_gradient(n, batch->images, batch->labels, batch->count);
@@ -102,40 +94,63 @@ static double learn(net *n, const struct batch *batch)
     return score.loss / (double)batch->count;
 }
 
-/* One step; false if it ended too late to count. The first always counts. */
-static bool step(const struct settings *s, net *n, struct loader *loader, double begun, struct batch *batch,
-                 struct trial *t)
+/* The next batch; false behind the last of the first epoch. */
+static bool load(const struct settings *s, struct loader *loader, struct trial *t, struct phase *p,
+                 struct batch *batch)
 {
-    const bool first = t->cold.steps == 0;
-    const double asked = now();
-    if ((s->parts != COMPUTE_ONLY || first) && !next_of_any_epoch(s, loader, batch, t))
-        paper_die("the training split has no records");
-    const double loaded = now();
-    if (s->parts != LOAD_ONLY)
-        t->loss = learn(n, batch);
-    const double ended = now();
-    struct phase *p = t->epochs == 0 ? &t->cold : &t->steady;
-    p->all_images += batch->count;
-    if (ended - begun > s->seconds && !first)
+    if (s->parts == COMPUTE_ONLY && batch->count > 0)
+        return true;
+    if (s->kind->next(loader, batch))
+        return true;
+    t->first_is_over = true;
+    if (p == &t->cold)
         return false;
-    t->first = first ? loaded - asked : t->first;
-    p->waited += loaded - asked;
-    p->computed += ended - loaded;
-    p->images += batch->count;
-    p->steps++;
+    if (!s->kind->next(loader, batch))
+        paper_die("the training split has no records");
     return true;
 }
 
-static void train(const struct settings *s, net *n, struct loader *loader, double begun, struct trial *t)
+/* Steps until the time since `begun` is up, and at least one: the first epoch's until that is over, or later ones'. */
+static void train(const struct settings *s, net *n, struct loader *loader, double begun, struct trial *t,
+                  struct phase *p, struct batch *batch)
+{
+    for (;;) {
+        const double asked = now();
+        if (!load(s, loader, t, p, batch))
+            return;
+        const double loaded = now();
+        if (s->parts != LOAD_ONLY)
+            t->loss = learn(n, batch);
+        const double ended = now();
+        p->all_images += batch->count;
+        if (ended - begun > s->seconds && p->steps > 0)
+            return;
+        p->waited += loaded - asked;
+        p->computed += ended - loaded;
+        p->images += batch->count;
+        p->steps++;
+        t->rounds += ended - t->begun <= s->seconds;
+    }
+}
+
+/* What is left of the first epoch, without training on it. */
+static void skip_first(const struct settings *s, struct loader *loader, struct trial *t)
+{
+    struct batch batch;
+    while (!t->first_is_over && s->parts != COMPUTE_ONLY)
+        t->first_is_over = !s->kind->next(loader, &batch);
+}
+
+/* In the first epoch, from opening the loader on, and then as long in later ones. */
+static void train_twice(const struct settings *s, net *n, struct trial *t, struct loader *loader, double cpu)
 {
     struct batch batch = {0};
-    while (step(s, n, loader, begun, &batch, t))
-        ;
-    const double cpu = usage_cpu() - t->cpu_begun;
-    if (t->epochs == 0)
-        t->cold.cpu = cpu;
-    else
-        t->steady.cpu = cpu - t->cold.cpu;
+    train(s, n, loader, t->begun, t, &t->cold, &batch);
+    t->cold.cpu = usage_cpu() - cpu;
+    skip_first(s, loader, t);
+    cpu = usage_cpu();
+    train(s, n, loader, now(), t, &t->steady, &batch);
+    t->steady.cpu = usage_cpu() - cpu;
 }
 
 /* Seconds to classify the test split, from opening it. */
@@ -158,11 +173,11 @@ static struct trial run(const struct settings *s)
 {
     struct trial t = {0};
     net *n = must_have(net_new(PAPER_SIDE, 3, s->blocks, PAPER_CLASSES, s->threads, s->loading.seed));
-    t.cpu_begun = usage_cpu();
-    const double begun = now();
+    const double cpu = usage_cpu();
+    t.begun = now();
     struct loader *loader = s->kind->open(&s->loading);
-    t.opened = now() - begun;
-    train(s, n, loader, begun, &t);
+    t.opened = now() - t.begun;
+    train_twice(s, n, &t, loader, cpu);
     t.memory = usage_memory();
     t.staged = s->kind->staged(loader);
     s->kind->close(loader);
@@ -182,8 +197,8 @@ static void tell_phase(const char *name, const struct phase *p)
 
 static void tell_trial(const struct settings *s, const struct trial *t)
 {
-    printf("{\"loader\": \"%s\", \"ahead\": %u, \"blocks\": %u, \"opened\": %.6f, \"first\": %.6f, ",
-           s->kind->name, s->loading.ahead, s->blocks, t->opened, t->first);
+    printf("{\"loader\": \"%s\", \"ahead\": %u, \"blocks\": %u, \"rounds\": %llu, \"opened\": %.6f, ",
+           s->kind->name, s->loading.ahead, s->blocks, (unsigned long long)t->rounds, t->opened);
     tell_phase("cold", &t->cold);
     tell_phase("steady", &t->steady);
     printf("\"inference\": %.6f, \"loss\": %.6f, \"staged\": %zu, \"peak\": %.0f, \"pss\": %.0f, "

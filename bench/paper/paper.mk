@@ -3,9 +3,9 @@
 PAPER_SRC := $(sort $(wildcard bench/paper/*.c))
 PAPER     := $(OBJ)/bench/paper/paper
 
-## paper: repeat the paper's experiments, with plots, in half an hour: TRIALS=5 SECONDS=20, CIFAR=archive or DB=store
+## paper: repeat the paper's experiments, with plots, in half an hour: TRIALS=5 SECONDS=10, CIFAR=archive or DB=store
 TRIALS  ?= 5
-SECONDS ?= 20
+SECONDS ?= 10
 paper: setup
 	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' DB='$(DB)' sh bench/paper/run.sh --trials '$(TRIALS)' \
 	    --seconds '$(SECONDS)' $(if $(STAGING),--staging '$(STAGING)') $(if $(PUBLISH),--publish '$(PUBLISH)')

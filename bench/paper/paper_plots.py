@@ -34,8 +34,7 @@ def title(metric: Metric) -> str:
 def panel(axis: Any, results: dict[str, Any], network: str, metric: str) -> None:
     names = list(reversed(LOADERS))
     figures = [
-        stats.mean_and_deviation(stats.sample(results["found"], network, name, metric) or [0.0])
-        for name in names
+        stats.mean_and_deviation(stats.sample(results["found"], network, name, metric)) for name in names
     ]
     means, deviations = zip(*figures, strict=True)
     colours = [COLOURS["loader" if name in BASELINES else "apl"] for name in names]

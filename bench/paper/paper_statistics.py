@@ -30,13 +30,10 @@ class Comparison:
 
 
 def sample(trials: list[Trial], network: str, loader: str, metric: str) -> list[float]:
-    """Without trials that have no such figure."""
-    figures = [METRICS[metric].of(t) for t in trials if (t["network"], t["name"]) == (network, loader)]
-    return [figure for figure in figures if figure is not None]
+    return [METRICS[metric].of(t) for t in trials if (t["network"], t["name"]) == (network, loader)]
 
 
 def mean_and_deviation(figures: list[float]) -> tuple[float, float]:
-    """At least one figure is needed for a mean, two for a deviation, which is 0 otherwise."""
     return statistics.fmean(figures), statistics.stdev(figures) if len(figures) > 1 else 0.0
 
 

@@ -12,13 +12,13 @@ import paper_statistics as stats
 from settings import BASELINES, CORES, LOADERS, METRICS, NETWORKS, OVERLAP_BLOCKS, OVERLAPS, OWN
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "peers"))
-from report import NONE, publish, table
+from report import publish, table
 
 __all__ = ["publish", "text"]
 
 SAME = "`=`"
 # What the paper reports of its own method: another network, on a GPU.
-PAPER = "the paper's APL, on an MX230|about 140|about 3,250|||9,000 to 9,500|about 14|about 87|".split("|")
+PAPER = "the paper's APL, on an MX230|about 140|about 3,250||||9,000 to 9,500|about 14|about 87|".split("|")
 
 
 def comparisons(results: dict[str, Any]) -> list[stats.Comparison]:
@@ -34,10 +34,7 @@ def comparisons(results: dict[str, Any]) -> list[stats.Comparison]:
 
 
 def metric_cell(results: dict[str, Any], network: str, loader: str, metric: str) -> str:
-    figures = stats.sample(results["found"], network, loader, metric)
-    if not figures:
-        return NONE
-    mean, deviation = stats.mean_and_deviation(figures)
+    mean, deviation = stats.mean_and_deviation(stats.sample(results["found"], network, loader, metric))
     form = METRICS[metric].form
     return f"{form.format(mean)} ± {('{:.2g}' if deviation < 10 else form).format(deviation)}"
 
@@ -61,14 +58,13 @@ def behind(results: dict[str, Any], tests: list[stats.Comparison]) -> Iterator[s
     for network in NETWORKS:
         for metric, of in METRICS.items():
             means = {
-                name: stats.mean_and_deviation(figures)[0]
+                name: statistics.fmean(stats.sample(results["found"], network, name, metric))
                 for name in (*BASELINES, OWN)
-                if (figures := stats.sample(results["found"], network, name, metric))
             }
             better = {
                 name: mean
                 for name, mean in means.items()
-                if OWN in means and mean != means[OWN] and (mean > means[OWN]) == of.more_is_better
+                if mean != means[OWN] and (mean > means[OWN]) == of.more_is_better
                 if not tests or (network, name, metric) in different
             }
             if better:
@@ -122,7 +118,8 @@ def about(results: dict[str, Any]) -> Iterator[str]:
     yield f"{m['date']}, commit {m['commit']}."
     yield f"Load average, 5 minutes: {m['load']}, this run's own included. Data: {results['data']}."
     seconds = " and ".join(f"{n.part * results['seconds']:g} s" for n in NETWORKS.values())
-    yield f"{results['trials']} trials of {seconds} for each row of the two tables, interleaved."
+    yield f"{results['trials']} trials for each row of the two tables, interleaved; {seconds} of the first epoch,"
+    yield "and as long of later ones."
     if float(m["load"]) > 2 * m["cores"]:
         yield "\n**Provisional: the machine was not left alone. Figures may be far off.**"
 

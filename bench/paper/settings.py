@@ -48,11 +48,11 @@ BASELINES = [name for name in LOADERS if not name.startswith(OWN)]
 
 @dataclass(frozen=True)
 class Network:
-    """By the number of its convolutions."""
+    """By the number of its convolutions, and the part of the seconds that is enough for it."""
 
     title: str
     blocks: int
-    part: float  # of the seconds that trials of it take: enough for several epochs
+    part: float
 
 
 NETWORKS = {
@@ -63,56 +63,41 @@ NETWORKS = {
 
 @dataclass(frozen=True)
 class Metric:
-    """One of the paper's five, in the first epoch or after it, or CPU time: of a trial, as tables tell it.
-
-    None: the trial ended before.
-    """
+    """One of the paper's five, in the first epoch or in later ones, or CPU time: of a trial, as tables tell it."""
 
     title: str
-    of: Callable[[Trial], float | None]
+    of: Callable[[Trial], float]
     form: str  # of a figure
     more_is_better: bool = True
 
 
-def _seconds(phase: dict[str, float]) -> float:
-    return phase["waited"] + phase["computed"]
+def _seconds(trial: Trial, phase: str) -> float:
+    """From opening the loader on, or from the end of the first epoch on."""
+    return trial[phase]["waited"] + trial[phase]["computed"] + (trial["opened"] if phase == "cold" else 0)
 
 
-def _first_rate(trial: Trial) -> float:
-    """From opening the loader on."""
-    phase = trial["cold"]
-    return phase["images"] / (trial["opened"] + _seconds(phase))
+def _rate(trial: Trial, phase: str) -> float:
+    return trial[phase]["images"] / _seconds(trial, phase)
 
 
-def _steady_rate(trial: Trial) -> float | None:
-    phase = trial["steady"]
-    return phase["images"] / _seconds(phase) if phase["images"] else None
+def _utilisation(trial: Trial, phase: str) -> float:
+    return 100 * trial[phase]["computed"] / _seconds(trial, phase)
 
 
-def _first_utilisation(trial: Trial) -> float:
-    phase = trial["cold"]
-    return 100 * phase["computed"] / (trial["opened"] + _seconds(phase))
-
-
-def _steady_utilisation(trial: Trial) -> float | None:
-    phase = trial["steady"]
-    return 100 * phase["computed"] / _seconds(phase) if phase["images"] else None
-
-
-def _steady_cpu(trial: Trial) -> float | None:
-    phase = trial["steady"]
-    return 1e6 * phase["cpu"] / phase["all_images"] if phase["images"] else None
+def _cpu(trial: Trial, phase: str) -> float:
+    return 1e6 * trial[phase]["cpu"] / trial[phase]["all_images"]
 
 
 METRICS = {
-    "rounds": Metric("rounds", lambda t: float(t["cold"]["steps"] + t["steady"]["steps"]), "{:,.0f}"),
-    "throughput-first": Metric("samples/s, first epoch", _first_rate, "{:,.0f}"),
-    "throughput": Metric("samples/s, steady", _steady_rate, "{:,.0f}"),
-    "cpu": Metric("CPU µs a sample, steady", _steady_cpu, "{:,.1f}", False),
+    "rounds": Metric("rounds", lambda t: float(t["rounds"]), "{:,.0f}"),
+    "throughput-first": Metric("samples/s, first epoch", lambda t: _rate(t, "cold"), "{:,.0f}"),
+    "throughput": Metric("samples/s, steady", lambda t: _rate(t, "steady"), "{:,.0f}"),
+    "cpu-first": Metric("CPU µs a sample, first epoch", lambda t: _cpu(t, "cold"), "{:,.1f}", False),
+    "cpu": Metric("CPU µs a sample, steady", lambda t: _cpu(t, "steady"), "{:,.1f}", False),
     "memory": Metric("memory, MB", lambda t: (t["peak"] + t["staged"]) / 1e6, "{:,.0f}", False),
     "inference": Metric("inference, s", lambda t: float(t["inference"]), "{:.3g}", False),
-    "utilisation-first": Metric("utilisation, %, first epoch", _first_utilisation, "{:.1f}"),
-    "utilisation": Metric("utilisation, %, steady", _steady_utilisation, "{:.1f}"),
+    "utilisation-first": Metric("utilisation, %, first epoch", lambda t: _utilisation(t, "cold"), "{:.1f}"),
+    "utilisation": Metric("utilisation, %, steady", lambda t: _utilisation(t, "steady"), "{:.1f}"),
 }
 
 
