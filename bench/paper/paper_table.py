@@ -118,8 +118,8 @@ def about(results: dict[str, Any]) -> Iterator[str]:
     yield f"{m['date']}, commit {m['commit']}."
     yield f"Load average, 5 minutes: {m['load']}, this run's own included. Data: {results['data']}."
     seconds = " and ".join(f"{n.part * results['seconds']:g} s" for n in NETWORKS.values())
-    yield f"{results['trials']} trials for each row of the two tables, interleaved; {seconds} of the first epoch,"
-    yield "and as long of later ones."
+    yield f"{results['trials']} trials for each row of the two tables, interleaved, each of {seconds}"
+    yield "in the first epoch and as long in later ones."
     if float(m["load"]) > 2 * m["cores"]:
         yield "\n**Provisional: the machine was not left alone. Figures may be far off.**"
 

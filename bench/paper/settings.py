@@ -63,7 +63,7 @@ NETWORKS = {
 
 @dataclass(frozen=True)
 class Metric:
-    """One of the paper's five, in the first epoch or in later ones, or CPU time: of a trial, as tables tell it."""
+    """Of a trial, in the tables' unit: one of the paper's five, in the first epoch or later, or CPU time."""
 
     title: str
     of: Callable[[Trial], float]
