@@ -42,7 +42,7 @@ check "a page" page
 check "a page of what differs" wrong_page
 check "a page of controls" controls_page
 check "a page that cannot be written" nowhere
-if ! python3 -c 'import sys; sys.path.insert(0, "tests"); import browser; sys.exit(not browser.found())'; then
+if ! python3 -c 'import sys; sys.path.insert(0, "tests/pages"); import browser; sys.exit(not browser.found())'; then
     skip "drawn by a browser" "there is no chromium"
     exit 0
 fi

@@ -114,7 +114,7 @@ check "a page of a megabyte" small_page
 check "no store is replaced by a page" refused "$scratch/images/data.mdb"
 check "a page of a table" table_page
 check "a page replaces a page, or nothing" replaced
-if ! python3 -c 'import sys; sys.path.insert(0, "tests"); import browser; sys.exit(not browser.found())'; then
+if ! python3 -c 'import sys; sys.path.insert(0, "tests/pages"); import browser; sys.exit(not browser.found())'; then
     skip "drawn by a browser" "there is no chromium"
     exit 0
 fi
