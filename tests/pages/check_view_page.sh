@@ -120,5 +120,5 @@ if ! python3 -c 'import sys; sys.path.insert(0, "tests/pages"); import browser; 
 fi
 check "a page of images, drawn" python3 tests/pages/view_page.py --drawn "$scratch/images.html" "<img src=x" Near-duplicates "Suspicious labels"
 check "a page of a table, drawn" python3 tests/pages/view_page.py --drawn "$scratch/table.html" "far out" "Values of age" "Duplicates"
-python3 -c 'import sys; sys.path.insert(0, "tests"); import pages; sys.exit(not pages.axe_source())' ||
+python3 -c 'import sys; sys.path.insert(0, "tests/pages"); import pages; sys.exit(not pages.axe_source())' ||
     skip "pages by the rules of axe-core" "it is not there"
