@@ -240,15 +240,14 @@ void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
     struct block_cache *c = &r->cache;
     struct load_item item;
     c->epoch = epoch;
-    c->announced = 0;
+    c->announced = c->beyond = 0;
     /* What is left in front of the ring is of the epoch before the last, and went to others: it must not be taken
      * for the blocks of the same number that this epoch queues. */
     ring_first(c, &c->entered, &item);
     retention_choose(&c->retention, plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
 }
 
-/* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
-static bool is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
+bool cache_is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
 {
     if (r->spec.options.plan.lanes <= 1)
         return false;
@@ -294,7 +293,7 @@ static void block_enters(apl_reader *r, const struct plan *plan, uint32_t index)
     b->left = left;
     if (b->stage != BLOCK_OUT || take_over(r, index)) {
         offer(r, index, parity);
-    } else if (!is_foreign(r, plan, index)) {
+    } else if (!cache_is_foreign(r, plan, index)) {
         b->stage = BLOCK_QUEUED;
         ring_push(&c->entered, index, parity);
     }

@@ -20,8 +20,10 @@ struct block_cache {
     struct load_ring entered,
         demanded; /* blocks to load: as they enter, and (where it keeps) as planned batches need them */
     struct retention retention;
-    uint64_t epoch;         /* whose blocks enter */
-    uint32_t announced;     /* how many of these have been queued */
+    uint64_t epoch;     /* whose blocks enter */
+    uint32_t announced; /* how many of these have been queued */
+    uint32_t
+        beyond; /* before which place in the epoch's order blocks have been asked for, though they have not entered */
     uint32_t in;            /* where the cache keeps: how many are there for good */
     uint64_t varying_bytes; /* of values of varying shape in blocks that are here, whoever else shares them */
 };
@@ -34,6 +36,9 @@ void cache_retire(apl_reader *r);
 
 /* Blocks of another epoch begin to enter. */
 void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch);
+
+/* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
+bool cache_is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index);
 
 /* Queues the blocks that have entered since the last time. */
 void cache_announce(apl_reader *r, const struct plan *plan);

@@ -117,26 +117,29 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
 }
 
 /* Of a store elsewhere, or of one here. False: there is no room for more. */
-static bool block_ahead(const apl_reader *r, struct load_item item, bool elsewhere)
+static bool block_ahead(const apl_reader *r, struct load_item item, bool elsewhere, bool late)
 {
     const struct mix_source *source = mix_source_of(&r->spec, item.index);
     uint64_t parts = schema_keeps(&source->store->manifest.schema) ? source->fields : 0;
     return store_is_elsewhere(source->store) != elsewhere ||
-           store_ahead(source->store, r->spec.subset.block[item.index].number, parts,
-                       elsewhere ? future_of_block(r, item.parity, item.index) : DUE_UNKNOWN);
+           store_ahead(
+               source->store, r->spec.subset.block[item.index].number, parts,
+               (struct need){late, elsewhere ? future_of_block(r, item.parity, item.index) : DUE_UNKNOWN});
 }
 
-void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count)
+bool load_ahead(const apl_reader *r, const struct load_item *items, unsigned count, bool late)
 {
-    for (unsigned i = 0; !r->spec.options.ids_only && i < count && block_ahead(r, items[i], true); i++)
-        ;
+    unsigned i = 0;
+    while (!r->spec.options.ids_only && i < count && block_ahead(r, items[i], true, late))
+        i++;
+    return i == count;
 }
 
 void load_ahead_here(const apl_reader *r, const struct load_item *items, unsigned count)
 {
     for (unsigned i = 0; !r->spec.options.ids_only && i < count; i++)
         if (!load_is_probe(items[i]))
-            (void)block_ahead(r, items[i], false);
+            (void)block_ahead(r, items[i], false, false);
 }
 
 /* Of a file that is mapped, the pages are read when they are touched: here, so that reading is not taken for decoding. */

@@ -20,9 +20,10 @@ struct loaded_block {
 apl_status load_block(struct worker *w, uint32_t index, const struct cached_block *b,
                       struct loaded_block *loaded, apl_error *err);
 
-/* Of a reader with stores elsewhere: has blocks fetched, the one that is to be loaded now and then those that will be next. */
+/* Of a reader with stores elsewhere: has blocks fetched, the one that is to be loaded now and then those that will be next. `late`: others may
+ * be needed sooner. False: there is no room for all of them. */
 #define LOADS_AHEAD 64u
-void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count);
+bool load_ahead(const apl_reader *r, const struct load_item *items, unsigned count, bool late);
 
 /* Is it a probe, which load_ahead_here() passes over? See residence.h. */
 static inline bool load_is_probe(struct load_item item)

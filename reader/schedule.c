@@ -23,12 +23,14 @@ static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
     return bytes * r->spec.subset.block[index].records;
 }
 
-/* The block that is to be loaded now, and those that will be next, of stores elsewhere. With the lock held: one of them that another
- * thread loads meanwhile would be fetched twice. */
-static void blocks_ahead(const apl_reader *r, struct load_item item)
+/* The block that is to be loaded now, and those that will be next, of stores elsewhere; and then, as far as there is room, those that have
+ * not entered yet. With the lock held: one of them that another thread loads meanwhile would be fetched twice. */
+static void blocks_ahead(apl_reader *r, struct load_item item)
 {
-    struct load_item next[LOADS_AHEAD + 1] = {item};
-    load_ahead(r, next, 1 + cache_next(r, next + 1, LOADS_AHEAD));
+    struct load_item next[LOADS_AHEAD + 1] = {item}, later;
+    bool room = load_ahead(r, next, 1 + cache_next(r, next + 1, LOADS_AHEAD), false);
+    while (room && cache_beyond(r, &later) && (room = load_ahead(r, &later, 1, true)))
+        r->cache.beyond++;
 }
 
 static bool act_load(struct worker *w)

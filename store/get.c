@@ -256,7 +256,7 @@ static void get_ahead(struct get *get, size_t task)
         if (atomic_compare_exchange_weak_explicit(&get->asked, &next, next + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             (void)store_ahead(get->store, get->wants[get->starts[next++]].block, get->whole ? 0 : get->fields,
-                              DUE_UNKNOWN);
+                              (struct need){false, DUE_UNKNOWN});
 }
 
 /* Where the columns are; or, of a block that is read as a whole, the columns. */

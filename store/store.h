@@ -80,10 +80,10 @@ static inline bool store_is_elsewhere(const apl_store *store)
 }
 
 /* Says that the block will be taken soon, as a whole; or, if `fields` is not 0, its header, its columns of the fields whose bits are set,
- * and the indexes of those that are kept; and then not before `again`. False: not now, there are too many. What lies where in a block that
+ * and the indexes of those that are kept: see struct need. False: not now, there are too many. What lies where in a block that
  * is to be taken in parts is found out in the background, where the store is at a URL; so is a shard opened. Of a file here the kernel is
  * told, with `fields` of both ends of the block: this may wait for the disk, so call it without locks. */
-bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again);
+bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, struct need need);
 
 /* The same of the columns, or indexes, of a block whose header has been taken; and of values of such columns, and of such a list. */
 void store_ahead_columns(const apl_store *store, uint64_t number, const struct block_view *view,

@@ -22,7 +22,7 @@ static bool is_beside_head(const apl_store *store, unsigned field)
 
 /* Columns that are next to each other are fetched together. */
 static void ask_columns(const apl_store *store, uint64_t number, const struct block_view *view,
-                        uint64_t fields, uint64_t again)
+                        uint64_t fields, struct need need)
 {
     unsigned n = 0;
     struct extent pieces[APL_MAX_FIELDS];
@@ -33,11 +33,11 @@ static void ask_columns(const apl_store *store, uint64_t number, const struct bl
             pieces[n++] =
                 (struct extent){v->offset, kept ? kept_index_bytes(v->codec, view->records) : v->coded_bytes};
     }
-    (void)lmdb_reader_ahead(&store->lmdb, &store->blocks[number], pieces, n, (struct need){false, again});
+    (void)lmdb_reader_ahead(&store->lmdb, &store->blocks[number], pieces, n, need);
 }
 
 /* Waits for the header, which says where the columns lie. Whatever is wrong with it, those who take it find out. */
-static void look_into_block(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
+static void look_into_block(const apl_store *store, uint64_t number, uint64_t fields, struct need need)
 {
     uint32_t records;
     struct block_coder bc = {0};
@@ -48,13 +48,13 @@ static void look_into_block(const apl_store *store, uint64_t number, uint64_t fi
     size_t head = head_bytes(store, number, &records);
     if (lmdb_reader_peek(&store->lmdb, e, head, &bc.file, &bytes) &&
         block_parse_head(&bc, bytes, head, e->size, &store->manifest.schema, &view, &error) == APL_OK)
-        ask_columns(store, number, &view, fields, again);
+        ask_columns(store, number, &view, fields, need);
     buffer_free(&bc.file);
     buffer_free(&bc.head);
 }
 
 /* The header, and the index that follows it. */
-static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
+static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64_t fields, struct need need)
 {
     uint32_t records;
     const struct entry *e = &store->blocks[number];
@@ -63,21 +63,22 @@ static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64
     bool beside = fields & 1 && is_beside_head(store, 0);
     size_t index = beside ? kept_index_bytes(schema_kept_codec(&store->manifest.schema, 0), records) : 0;
     pieces[1] = (struct extent){head, index < e->size - head ? index : e->size - head};
-    return lmdb_reader_ahead(&store->lmdb, e, pieces, 1 + beside, (struct need){false, again});
+    return lmdb_reader_ahead(&store->lmdb, e, pieces, 1 + beside, need);
 }
 
 /* -------------------------------------------------------------------------------------- in the background */
 
 struct errand {
     apl_store *store; /* a set: the shard is not open yet */
-    uint64_t number, fields, again;
+    uint64_t number, fields;
+    struct need need;
 };
 
 /* If the shard is open by now, a thread may be reading the block without having asked for it: it would be fetched twice. */
 static void ask_at_once(void *what, apl_store *shard, uint64_t own)
 {
     const struct errand *e = what;
-    (void)store_ahead(shard, own, e->fields, e->again);
+    (void)store_ahead(shard, own, e->fields, e->need);
 }
 
 static void run_errand(void *what)
@@ -86,17 +87,17 @@ static void run_errand(void *what)
     if (e->store->set)
         set_open_ahead(e->store, e->number, ask_at_once, e); /* if it fails, those who need it find out */
     else
-        look_into_block(e->store, e->number, e->fields, e->again);
+        look_into_block(e->store, e->number, e->fields, e->need);
     store_release(e->store);
     free(e);
 }
 
-static void send_errand(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
+static void send_errand(const apl_store *store, uint64_t number, uint64_t fields, struct need need)
 {
     struct errand *e = malloc(sizeof *e);
     if (!e)
         return;
-    *e = (struct errand){store_retain((apl_store *)store), number, fields, again};
+    *e = (struct errand){store_retain((apl_store *)store), number, fields, need};
     if (remote_call(run_errand, e))
         return;
     store_release(e->store);
@@ -117,35 +118,35 @@ static void ask_ends(const apl_store *store, uint64_t number)
     (void)lmdb_reader_ahead(&store->lmdb, e, pieces, 2, (struct need){false, DUE_UNKNOWN});
 }
 
-static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
+static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields, struct need need)
 {
     const struct entry *e = &store->blocks[number];
     struct extent whole = {0, e->size};
     if (!fields)
-        return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, (struct need){false, again}) != ASK_LATER;
+        return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, need) != ASK_LATER;
     if (!store->lmdb.remote) {
         ask_ends(store, number);
         return true;
     }
-    enum ahead_asked asked = ask_head(store, number, fields, again);
+    enum ahead_asked asked = ask_head(store, number, fields, need);
     if (asked == ASKED)
-        send_errand(store, number, fields, again);
+        send_errand(store, number, fields, need);
     return asked != ASK_LATER;
 }
 
-bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
+bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, struct need need)
 {
     bool asked;
     uint64_t own;
     if (!store->set)
-        return ahead_here(store, number, fields, again);
+        return ahead_here(store, number, fields, need);
     apl_store *shard = set_find_open(store, number, &own, &asked);
     if (!shard) {
         if (!asked && store_is_elsewhere(store))
-            send_errand(store, number, fields, again);
+            send_errand(store, number, fields, need);
         return true;
     }
-    bool ok = ahead_here(shard, own, fields, again);
+    bool ok = ahead_here(shard, own, fields, need);
     store_release_file(shard);
     return ok;
 }
@@ -168,7 +169,7 @@ void store_ahead_columns(const apl_store *store, uint64_t number, const struct b
 {
     const apl_store *file = file_with(store, &number);
     if (file)
-        ask_columns(file, number, view, fields, again);
+        ask_columns(file, number, view, fields, (struct need){false, again});
     release_file(store, file);
 }
 

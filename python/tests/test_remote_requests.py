@@ -173,3 +173,23 @@ def test_the_error_says_what_to_lower(server: Server, monkeypatch: pytest.Monkey
         server.fault = Few(0)
         with pytest.raises(StorageError, match=r"HTTP 503: SlowDown; if .* lower APL_REMOTE_REQUESTS"):
             store[700]
+
+
+@pytest.mark.parametrize("rank", [None, 1])
+def test_blocks_are_fetched_before_they_enter(server: Server, root: Path, rank: int | None) -> None:
+    """The order of the epoch is known: more are in flight than planned batches need, each once."""
+    server.fault = queue = Queue(100)
+    options: dict[str, Any] = {"batch_size": 16, "window": 80, "seed": 3, "threads": 1, "queue_depth": 2}
+    if rank is not None:
+        options |= {"rank": rank, "world": 4, "lanes": 4}
+
+    def epoch(path: str) -> list[Any]:
+        with Store(path) as store, Loader(store, "train", **options) as loader:
+            return [np.asarray(batch.ids).tolist() for batch in loader]
+
+    wanted = epoch(str(root / "db"))
+    assert epoch(server.url + "/db") == wanted
+    blocks = {id // 16 for ids in wanted for id in ids}
+    fetched = sum(end - first for _, first, end in server.log if first > 65536)
+    assert fetched <= (len(blocks) + 12) * 16 * 16384  # and the first of the next epoch
+    assert queue.longest >= 8

@@ -51,7 +51,8 @@ static apl_status sift(struct sieve *s, const struct subset *subset, apl_error *
     uint32_t asked = 0;
     for (uint32_t b = 0; b < subset->blocks && status == APL_OK; b++) {
         for (; asks_ahead(s) && asked < subset->blocks && asked < b + BLOCKS_AHEAD; asked++)
-            (void)store_ahead(s->store, subset->block[asked].number, (uint64_t)1 << s->field, DUE_UNKNOWN);
+            (void)store_ahead(s->store, subset->block[asked].number, (uint64_t)1 << s->field,
+                              (struct need){false, DUE_UNKNOWN});
         status = sift_block(s, &subset->block[b], err);
     }
     block_coder_free(&s->bc);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define FLIGHT_BEGINS 4u /* requests in flight before anything is known of a server */
+#define FLIGHT_BEGINS 8u /* requests in flight before anything is known of a server */
 
 enum outcome {
     OUTCOME_ANSWERED,

@@ -1,12 +1,13 @@
 /* Virtual time: see cluster.h. What belongs to the model and not to the reader is described in README.md. */
 #include "cluster.h"
 
+#include "ahead.h"
 #include "random.h"
 
 #include <stdlib.h>
 
-#define QUEUED \
-    4u /* steps that are planned before they are taken; what enters for them is asked for, and nothing else is */
+#define QUEUED 4u                    /* steps that are planned before they are taken */
+#define AHEAD  (AHEAD_BYTES / 4 * 3) /* bytes that readers ask for beyond what has entered for those */
 #define SECOND 1000000000ull
 
 /* A node's link and disk. */
@@ -44,7 +45,7 @@ static void make_schedule(const struct cluster *c, struct schedule *s)
         s->needed[i] = i / each * cluster_share(c) + entered_by(c, end - 1);
     }
     for (uint64_t i = 0; i < s->steps; i++)
-        s->allowed[i] = s->needed[i + QUEUED < s->steps ? i + QUEUED : s->steps - 1];
+        s->allowed[i] = s->needed[i + QUEUED < s->steps ? i + QUEUED : s->steps - 1] + AHEAD / block_bytes(c);
 }
 
 static void free_schedule(struct schedule *s)
