@@ -64,6 +64,8 @@ Test(series, gaps)
     GAP("x01", "of the shards numbered 1 to 9, 6 are missing, number 2 first", "x01", "x09", "x04", "x04");
     GAP("b-00.tar", "of the shards numbered 0 to 2, 1 is missing, number 1 first", "a-00.tar", "a-01.tar",
         "b-00.tar", "b-02.tar");
+    GAP("v01-01.tar", "of the shards numbered 1 to 3, 1 is missing, number 2 first", "v01-01.tar",
+        "v01-03.tar");
     GAP("v2-00.tar", "of the shards numbered 0 to 2, 1 is missing, number 1 first", "v2-00.tar", "v2-02.tar");
 }
 

@@ -63,6 +63,18 @@ Test(unread, files_that_are_left_out_are_counted)
     is_said_of(IX_STORE("in/x.npy"), NULL);
 }
 
+/* What a store holds is no source, and files of a directory beside one of the same beginning are. */
+Test(unread, stores_are_passed_over)
+{
+    put_array("in/x.npy");
+    put_words("in/db/data.mdb", "a");
+    put_words("in/db/notes.txt", "a");
+    put_words("in/db/deep/notes.txt", "a");
+    is_said_of(IX_STORE("in"), NULL);
+    put_words("in/db2/notes.txt", "a");
+    is_said_of(IX_STORE("in"), "in: files left out: 1 (db2/notes.txt)\n");
+}
+
 Test(unread, nothing_is_said_of_packed_copies_and_what_is_read)
 {
     put_array("in/x.npy");

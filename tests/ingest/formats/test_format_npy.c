@@ -91,6 +91,24 @@ Test(format_npy, headers_that_it_does_not)
     }
 }
 
+/* Versions 1 to 3 are known; from 2 on, the length takes 4 bytes. */
+Test(format_npy, versions_of_headers)
+{
+    static const char dict[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n";
+    for (unsigned major = 0; major <= 5; major++) {
+        struct buffer b = {0};
+        struct npy_header h;
+        buffer_put(&b, "\x93NUMPY", 6);
+        buffer_le(&b, major, 2);
+        buffer_le(&b, sizeof dict - 1, major >= 2 ? 4 : 2);
+        buffer_put(&b, dict, sizeof dict - 1);
+        struct cursor c = cursor_over(b.data, b.size);
+        cr_assert_eq(npy_header_read(&c, &h, &fx_err) == APL_OK, major >= 1 && major <= 3, "version %u",
+                     major);
+        buffer_free(&b);
+    }
+}
+
 /* ----------------------------------------------------------------------------------------------------- records */
 
 static void put_npy(const char *name, const char *dict, const void *data, size_t size)
@@ -212,6 +230,9 @@ Test(format_npy, what_is_wrong_is_named)
     IX_REFUSED(APL_E_SOURCE, "more bytes than any file", "a.npy");
     put_npy("a.npy", "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", data, 12);
     IX_REFUSED(APL_E_UNSUPPORTED, "a.npy: has the type '|O': its elements are Python objects", "a.npy");
+    put_npy("a.npy", "{'descr': [('x', '|u1'), ('y', '|u1')], 'fortran_order': False, 'shape': (2, 3), }",
+            data, 12);
+    IX_REFUSED(APL_E_UNSUPPORTED, "a.npy: has a structured type and more than one dimension", "a.npy");
     put_npy("a.npy", "{'descr': '|b1', 'fortran_order': False, 'shape': (12,), }", data, 12);
     IX_REFUSED(APL_E_SOURCE, "a.npy: row 2: a bool is 2", "a.npy");
     put_npy("a.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (12,), }", data, 12);

@@ -55,6 +55,18 @@ Test(format_tokens, streams)
     check_tokens(IX_STORE("train.bin"), APL_U32, some, (const uint32_t[]){3, 3, 1, 3}, 4);
 }
 
+/* Tokens whose first byte is that of gzip. */
+Test(format_tokens, that_begin_as_gzip_does)
+{
+    static const uint32_t tokens[] = {0x1f, 0x8b, 7, 0x001f};
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    put_le("train.bin", tokens, 4, 2, 0);
+    check_tokens(IX_STORE("train.bin"), APL_U16, tokens, (const uint32_t[]){4}, 1);
+    ix_options.chunk = 2;
+    check_tokens(IX_STORE("train.bin"), APL_U16, tokens, (const uint32_t[]){2, 2}, 2);
+}
+
 Test(format_tokens, a_document_end_that_fits)
 {
     static const uint32_t ends[] = {65535, 65536};

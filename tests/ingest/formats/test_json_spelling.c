@@ -32,13 +32,15 @@ Test(json_spelling, strings_in_values_are_utf8)
 {
     put_text("in/t.jsonl", "{\"a}\\\"\": 1, \"l\": [ \"a b\\\"], }\" , true, [] , { } ], \"o\": {\"k:\\\\\": "
                            "\"\\u00e9\\/\\n\"}}\n"
-                           "{\"\\u006f\": [\"\\\\u00e9\"], \"l\": [null]}\n");
+                           "{\"\\u006f\": [\"\\\\u00e9\"], \"l\": [null]}\n"
+                           "{\"o\": [\"a\\/b\"], \"l\": [1]}\n");
     apl_store *s = IX_STORE("in/t.jsonl");
     apl_batch *all = fx_get_all(s);
     check_text(s, all, "l", 0, "[\"a b\\\"], }\",true,[],{}]");
     check_text(s, all, "o", 0, "{\"k:\\\\\":\"\xc3\xa9/\\n\"}");
     check_text(s, all, "o", 1, "[\"\\\\u00e9\"]");
     check_text(s, all, "l", 1, "[null]");
+    check_text(s, all, "o", 2, "[\"a/b\"]");
     apl_batch_release(all);
     apl_store_close(s);
 }

@@ -238,6 +238,24 @@ Test(pickle_text, constructors_where_texts_belong)
     refused(&m, "opcode GLOBAL: a text is expected here");
 }
 
+/* A text that only begins as the expected one does. */
+Test(pickle_text, texts_that_go_on)
+{
+    static const char *const encodings[] = {"latin1", "latin12", "latin"};
+    for (size_t i = 0; i < 3; i++) {
+        struct maker m;
+        begin_name(&m);
+        global(&m, "_codecs\nencode\n");
+        op_text(&m, 'X', "a name");
+        op_text(&m, 'X', encodings[i]);
+        ops(&m, "\x86R");
+        if (i == 0)
+            name_is(&m, "a name");
+        else
+            refused(&m, "is expected");
+    }
+}
+
 Test(pickle_text, unknown_constructors)
 {
     static const char *const names[] = {"os\nsystem\n",

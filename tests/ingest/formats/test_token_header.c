@@ -1,5 +1,6 @@
 /* Files of tokens with llm.c's header: what it says is no token. */
 #include "ingest_fixture.h"
+#include "token_header.h"
 
 TestSuite(token_header, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
 
@@ -44,6 +45,23 @@ Test(token_header, is_no_token)
     ix_options.tokens = (apl_dtype)0;
     put_headed("t.bin", 20240801, 7, 3, 4);
     has_three(IX_STORE("t.bin"), APL_U32);
+}
+
+/* Behind its numbers a header is empty, from the first byte to the last. */
+Test(token_header, is_zero_behind_its_numbers)
+{
+    uint8_t head[TOKEN_HEADER_BYTES] = {0};
+    struct token_header h;
+    store_le(head, 20240520, 4);
+    store_le(head + 4, 1, 4);
+    store_le(head + 8, 3, 4);
+    cr_assert(token_header_read(head, sizeof head, &h) && h.count == 3);
+    for (size_t i = 12; i < sizeof head; i++) {
+        head[i] = 1;
+        cr_assert_not(token_header_read(head, sizeof head, &h), "byte %zu", i);
+        head[i] = 0;
+    }
+    cr_assert_not(token_header_read(head, 11, &h));
 }
 
 Test(token_header, must_be_true)
