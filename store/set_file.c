@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* syscall */
 #include "set_file.h"
 
+#include "held_signals.h"
 #include "set_list.h"
 #include "temporary.h"
 #include "whole.h"
@@ -91,8 +92,8 @@ static apl_status give_name(int directory, const char *temporary, const char *na
     return code ? fail_errno(err, code, "cannot put it in its place") : APL_OK;
 }
 
-apl_status set_file_write(int directory, const char *shown, const char *name, const struct buffer *list,
-                          bool replace, apl_error *err)
+static apl_status write_list(int directory, const char *shown, const char *name, const struct buffer *list,
+                             bool replace, apl_error *err)
 {
     char temporary[TEMPORARY_BYTES];
     temporary_clear(directory);
@@ -109,4 +110,14 @@ apl_status set_file_write(int directory, const char *shown, const char *name, co
         status = fail_errno(err, errno,
                             "it is in its place, but a power cut may undo that: cannot sync the directory");
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", shown, name);
+}
+
+apl_status set_file_write(int directory, const char *shown, const char *name, const struct buffer *list,
+                          bool replace, apl_error *err)
+{
+    struct held_signals signals;
+    signals_hold(&signals);
+    apl_status status = write_list(directory, shown, name, list, replace, err);
+    signals_release(&signals);
+    return status;
 }

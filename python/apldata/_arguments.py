@@ -103,14 +103,14 @@ def number(name: str, value: Any, wanted: str = "a number", least: float = -math
 
 
 def flag(name: str, value: Any) -> int:
-    """0 or 1, of True or False, also NumPy's."""
-    other = isinstance(value, int) and value not in (0, 1)
-    if other or isinstance(value, (str, bytes)) or not hasattr(type(value), "__bool__"):
-        raise wrong_type(name, "True or False", value)
+    """0 or 1, of True or False, also NumPy's and torch's, or of these numbers. What else has a truth, as NaN, is none."""
+    kind = str(getattr(value, "dtype", ""))
     try:
-        return int(bool(value))
-    except ValueError:  # an array of several
-        raise wrong_type(name, "True or False", value) from None
+        if "bool" in kind or ((isinstance(value, int) or "int" in kind) and value in (0, 1)):
+            return int(bool(value))
+    except (ValueError, RuntimeError):  # an array, or a tensor, of several
+        pass
+    raise wrong_type(name, "True or False", value)
 
 
 def text(name: str, value: Any) -> str:

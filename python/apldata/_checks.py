@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,18 @@ def check_order(sampled: bool, weighted: bool, order: int, ids: np.ndarray | Non
         )
 
 
+def _is(value: Any, own: int) -> bool:
+    """Is it that number, and a whole one? True equals 1, and so does 1.0."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and value == own
+
+
 def check_state(state: dict[str, Any], where: bytes) -> None:
     """Do the numbers that a state shows agree with what it holds? Somebody may have changed them, to no
     effect."""
-    if state.get("apldata", 1) != 1:
+    if not _is(state.get("apldata", 1), 1):
         raise InvalidError(f"the state is of version {shown(state['apldata'])}; known is 1")
     for name, own in zip(("epoch", "position"), _core.state_position(where), strict=True):
-        if state.get(name, own) != own:
+        if not _is(state.get(name, own), own):
             raise InvalidError(
                 f"the state says {name} {shown(state[name])}, and was taken at {name} {own}: its numbers "
                 "cannot be changed; to begin another epoch, call set_epoch()"

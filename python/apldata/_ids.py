@@ -11,6 +11,7 @@ from ._arguments import U64, whole, wrong_type, wrong_value
 from ._errors import InvalidError
 
 Ids = int | slice | Iterable[int] | np.ndarray
+_BOOLS = (bool, np.bool_)
 _WANTED = "integers in one row, a slice, or a mask of bools"
 
 
@@ -31,15 +32,16 @@ def _array(ids: Any) -> np.ndarray:
         raise wrong_value("ids", _WANTED, ids) from None
     if given.dtype.kind == "f" and isinstance(values, list):  # as NumPy makes of int64 beside uint64
         given = np.asarray([whole(f"ids[{at}]", i, -U64) for at, i in enumerate(values)])
-    if given.size and (given.dtype.kind not in "iub" or given.ndim != 1):
+    mixed = given.dtype.kind in "iu" and isinstance(values, list) and any(type(i) in _BOOLS for i in values)
+    if given.size and (given.dtype.kind not in "iub" or given.ndim != 1 or mixed):
         raise wrong_type("ids", _WANTED, ids)
     return given
 
 
 def is_one(ids: Any) -> TypeGuard[int]:
-    """Is it a single number: an int, or an array or tensor that has no dimensions?"""
+    """Is it a single number: an int, or an array or tensor that has no dimensions? A bool is none: bools are masks."""
     if isinstance(ids, (int, np.integer)):
-        return True
+        return not isinstance(ids, bool)
     return getattr(ids, "ndim", None) == 0 and hasattr(ids, "__index__") and "int" in str(ids.dtype)
 
 

@@ -254,6 +254,15 @@ def test_negative_ids_are_none_of_a_loader(store: Store) -> None:
     assert store.get([-1])["label"].shape == (1,)
 
 
+def test_bools_are_masks_and_no_numbers(store: Store) -> None:
+    message = "ids must be integers in one row, a slice, or a mask of bools; got "
+    for one in (True, False, np.True_):
+        refused(TypeError, message, store.__getitem__, one)
+        refused(TypeError, message, store["train"].__getitem__, one)
+    refused(TypeError, message, store.get, [True, 2])
+    refused(TypeError, message, Loader, store, ids=[1, np.True_])
+
+
 def test_ids_in_their_order_or_shuffled(store: Store) -> None:
     with Loader(store, ids=[1, 2, 3], shuffle=False) as loader:
         assert next(iter(loader)).ids.tolist() == [1, 2, 3]

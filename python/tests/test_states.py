@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import pickle
 import threading
 import time
@@ -108,9 +109,14 @@ def test_a_state_of_the_last_batch_ends_the_epoch(
 def test_states_that_say_nonsense(store: Store) -> None:
     with Loader(store, "train", 100) as loader:
         state = loader.state_dict()
-        for finished in ("yes", 2, []):
+        for finished in ("yes", 2, [], math.nan, 1.0, None, {}, np.zeros(2, bool)):
             with pytest.raises(apldata.InvalidError, match="finished"):
                 loader.load_state_dict({**state, "finished": finished})
+        for name in ("apldata", "epoch", "position", "state"):
+            for value in (True, 1.0, math.nan, "1", None, [], b"", {}):
+                with pytest.raises(apldata.InvalidError):
+                    loader.load_state_dict({**state, name: value})
+        loader.load_state_dict({**state, "finished": np.True_, "epoch": np.int64(state["epoch"])})
 
 
 @pytest.mark.parametrize("transforms", FUNCTIONS)

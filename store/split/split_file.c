@@ -2,6 +2,7 @@
 #include "split_file.h"
 
 #include "entropy.h"
+#include "held_signals.h"
 #include "staging.h"
 #include "temporary.h"
 #include "whole.h"
@@ -258,6 +259,8 @@ static apl_status write_piece(int directory, struct piece *p, bool replace, apl_
 {
     struct buffer bytes = {0};
     char plain[SPLIT_FILE_BYTES];
+    if (signals_wait())
+        return fail(err, APL_E_CANCELLED, "cancelled");
     if (!may_replace(directory, p->path))
         return fail(err, APL_E_INVALID, "it is not a regular file, and is not replaced");
     if (!replace && faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
@@ -332,8 +335,11 @@ apl_status split_files_write(const apl_store *store, const struct split_file *fi
     status = named(store, &pieces[0], status, err);
     for (size_t i = 0; status == APL_OK && i < count; i++)
         choose_path(store, directory, replace, &pieces[i]);
+    struct held_signals signals;
+    signals_hold(&signals);
     if (status == APL_OK)
         status = publish(store, directory, pieces, count, replace, err);
+    signals_release(&signals);
     free(pieces);
     if (directory >= 0)
         close(directory);
