@@ -1,6 +1,7 @@
 #include "outfile.h"
 
 #include "args.h"
+#include "leftovers.h"
 #include "place.h"
 #include "report.h"
 
@@ -42,22 +43,31 @@ static int take_folder(struct outset *set)
     return status;
 }
 
+/* The folder is there from then on. */
+static int take_or_make(struct outset *set, const char *folder)
+{
+    struct stat st;
+    set->made_folder = mkdir(folder, 0777) == 0;
+    int code = set->made_folder ? 0 : errno;
+    set->lock = leftovers_clear(folder);
+    set->locked = set->lock >= 0;
+    if (!code)
+        return 0;
+    if (code == EEXIST && stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+        return failed("%s: exists and is not a directory", shown(folder));
+    return code == EEXIST ? take_folder(set)
+                          : failed_errno(code, "%s: cannot make the directory", shown(folder));
+}
+
 int outset_open(struct outset *set, const char *folder, bool make, bool force)
 {
-    *set = (struct outset){.folder = strdup(folder), .force = force, .alone = make && force};
+    *set = (struct outset){.folder = strdup(folder),
+                           .force = force,
+                           .alone = make && force,
+                           .names_foreign = make};
     if (!set->folder)
         return failed("out of memory");
-    if (!make)
-        return 0;
-    if (mkdir(folder, 0777) == 0) {
-        set->made_folder = true;
-        return 0;
-    }
-    struct stat st;
-    if (errno == EEXIST && stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
-        return failed("%s: exists and is not a directory", shown(folder));
-    return errno == EEXIST ? take_folder(set)
-                           : failed_errno(errno, "%s: cannot make the directory", shown(folder));
+    return make ? take_or_make(set, folder) : 0;
 }
 
 static bool name_is_safe(const char *name)
@@ -91,7 +101,8 @@ static const char *folder_shown(char *path)
     return slash ? shown(path) : ".";
 }
 
-/* A new file in the directory where it will be renamed. */
+/* A new file in the directory where it will be renamed. Those of exports, which lock their folder, have names that are cleared away
+ * if they are killed: see leftovers.h. */
 static int open_temporary(const struct outset *set, struct outfile *file)
 {
     char name[64];
@@ -101,7 +112,7 @@ static int open_temporary(const struct outset *set, struct outfile *file)
     if (!file->temporary)
         return failed("out of memory");
     for (unsigned attempt = 0; attempt < 100; attempt++) {
-        snprintf(name, sizeof name, ".tmp-%ld-%zu-%u", (long)getpid(), set->count, attempt);
+        snprintf(name, sizeof name, ".tmp-%ld-%zu-%s%u", (long)getpid(), set->count, set->locked ? "" : "u", attempt);
         snprintf(file->temporary, size, "%.*s%s", (int)folder, file->path, name);
         int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         file->stream = open_stream(fd);
@@ -124,6 +135,9 @@ static int open_temporary(const struct outset *set, struct outfile *file)
 static int open_file(const struct outset *set, struct outfile *file)
 {
     struct place place;
+    struct stat st;
+    if (set->names_foreign && lstat(file->name, &st) == 0 && S_ISLNK(st.st_mode))
+        return failed("%s: is a symbolic link, and exports follow none: remove it", shown(file->name));
     int status = place_find(file->name, &place);
     if (status)
         return status;
@@ -359,6 +373,8 @@ void outset_close(struct outset *set)
         outswap_close(set->swap);
     if (set->made_folder && set->folder)
         rmdir(set->folder);
+    if (set->locked)
+        close(set->lock);
     free(set->swap);
     free(set->files);
     free(set->trees);

@@ -30,6 +30,9 @@ struct outset {
     bool force;           /* replace what is there */
     bool alone;           /* the folder is to hold nothing else */
     bool made_folder;     /* so remove it on failure */
+    bool names_foreign;   /* names come from a store, and links of such names are not followed */
+    bool locked;          /* against those who clear up after exports that were killed, */
+    int lock;             /* by this descriptor */
     struct outswap *swap; /* the folder is replaced as a whole; NULL: it is not */
     struct outfile *files;
     size_t count;

@@ -78,6 +78,8 @@ def _of_parquet(path: Path, columns: list[str]) -> Iterator[tuple[str, Any]]:
 def _of_arrow(path: Path, columns: list[str]) -> Iterator[tuple[str, Any]]:
     import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
+    from ._valid import checked
+
     with pa.memory_map(str(path)) as mapped:
         whole = mapped.read(6) == b"ARROW1"
         mapped.seek(0)
@@ -86,20 +88,21 @@ def _of_arrow(path: Path, columns: list[str]) -> Iterator[tuple[str, Any]]:
         mapped.seek(0)
         included = [names.index(name) for name in columns]
         reader = open(mapped, options=pa.ipc.IpcReadOptions(included_fields=included))
-        for batch in map(reader.get_batch, range(reader.num_record_batches)) if whole else reader:
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if whole else reader
+        for batch in map(checked, batches):
             for name in columns if batch.num_rows else ():
                 yield name, batch.column(name).dictionary
 
 
 def _dictionaries(path: Path, columns: list[str]) -> Iterator[tuple[str, Any]]:
     """Those of some columns of a file, by their columns; None: some texts have none."""
-    import pyarrow as pa
+    from ._valid import DAMAGED
 
     try:
         with path.open("rb") as opened:
             is_parquet = opened.read(4) == b"PAR1"
         yield from (_of_parquet if is_parquet else _of_arrow)(path, columns)
-    except (pa.ArrowException, OSError) as error:
+    except DAMAGED as error:
         raise SourceError(f"{path}: {brief(str(error), 300)}") from None
 
 

@@ -69,6 +69,7 @@ def _opened(path: Path) -> tuple[Any, Any]:
     import pyarrow.parquet as pq  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     from ._streams import check_whole
+    from ._valid import DAMAGED
 
     try:
         kind = kind_of(path)
@@ -83,7 +84,7 @@ def _opened(path: Path) -> tuple[Any, Any]:
                 check_whole(path)
             reader = pa.ipc.open_file(mapped) if whole else pa.ipc.open_stream(mapped)
             return reader, reader.schema
-    except (pa.ArrowException, OSError) as error:
+    except DAMAGED as error:
         raise SourceError(f"{path}: {brief(str(error), 300)}") from None
     if not os.access(path, os.R_OK):
         raise SourceError(f"{path}: cannot be read")
@@ -97,7 +98,8 @@ def _has_dictionaries(type: Any) -> bool:
 
 
 def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
-    from ._tables import rows_at_once
+    from ._tables import rows_at_once, sliced
+    from ._valid import checked
 
     if hasattr(file, "iter_batches"):
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
@@ -107,13 +109,10 @@ def _batches(file: Any, wishes: Wishes) -> Iterator[Any]:
         apart = any(map(_has_dictionaries, file.schema_arrow.types))
         with file:
             for some in [[group] for group in range(len(groups))] if apart else [None]:
-                yield from file.iter_batches(step, row_groups=some, columns=columns)
+                yield from map(checked, file.iter_batches(step, row_groups=some, columns=columns))
         return
     whole = hasattr(file, "num_record_batches")
-    for batch in (file.get_batch(i) for i in range(file.num_record_batches)) if whole else file:
-        step = rows_at_once(batch.nbytes, batch.num_rows)
-        for first in range(0, batch.num_rows, step):
-            yield batch.slice(first, step)
+    yield from sliced(map(file.get_batch, range(file.num_record_batches)) if whole else file)
 
 
 def _read(

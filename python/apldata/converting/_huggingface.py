@@ -15,6 +15,7 @@ from .._errors import SourceError
 from ._features import told_of_features
 from ._tables import chunks, pieces, rows_at_once, told_of_schema
 from ._told import Part, Told, Wishes
+from ._valid import checked
 
 
 def _is_by_rows(dataset: Any) -> bool:
@@ -39,7 +40,7 @@ def _batches(dataset: Any, step: int, known: bool) -> Iterator[Any]:
     """`known`: its features are given, and not those of its first rows."""
     try:
         for table in _tables(dataset, step, known):
-            yield from pieces(table)
+            yield from pieces(checked(table))
     except (pa.ArrowInvalid, ValueError) as error:
         if "Schema at index" not in str(error) and type(error).__name__ != "CastError":
             raise

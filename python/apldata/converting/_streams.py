@@ -11,6 +11,7 @@ import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ig
 
 from .._arguments import brief
 from .._errors import SourceError
+from ._valid import DAMAGED
 
 _END = b"\xff\xff\xff\xff\0\0\0\0"
 
@@ -44,5 +45,5 @@ def check_saved(path: Path) -> None:
     for file in filter(Path.is_file, _saved_files(path)):
         try:
             check_whole(file)
-        except (pa.ArrowException, OSError) as error:
+        except DAMAGED as error:
             raise SourceError(f"{file}: {brief(str(error), 300)}") from None

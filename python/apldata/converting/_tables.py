@@ -15,6 +15,7 @@ from ._exports import split_up
 from ._features import fields_of, told_of_fields, told_of_metadata
 from ._rows import PIECE
 from ._told import Chunk, Part, Told, Wishes
+from ._valid import DAMAGED, checked
 
 _FEW = {"batch_size": 1024, "batch_readahead": 1, "fragment_readahead": 1}  # held in memory at once
 
@@ -48,14 +49,14 @@ def chunks(batches: Iterable[Any], wishes: Wishes) -> Iterator[Chunk]:
     while True:
         try:
             batch = next(iterator, None)
-        except (pa.ArrowException, OSError) as error:
+        except DAMAGED as error:
             raise SourceError(brief(str(error), 300)) from None
         if batch is None:
             return
         if batch.num_rows:
             try:
                 yield chunk_of(batch, wishes)
-            except pa.ArrowException as error:
+            except DAMAGED as error:
                 raise SourceError(brief(str(error), 300)) from None
 
 
@@ -64,8 +65,9 @@ def pieces(table: Any) -> Iterator[Any]:
     yield from table.to_batches(max_chunksize=rows_at_once(table.nbytes, table.num_rows))
 
 
-def _sliced(batches: Iterable[Any]) -> Iterator[Any]:
-    for batch in batches:
+def sliced(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches that have been checked, none too large."""
+    for batch in map(checked, batches):
         step = rows_at_once(batch.nbytes, batch.num_rows)
         for first in range(0, batch.num_rows, step):
             yield batch.slice(first, step)
@@ -120,10 +122,10 @@ def _unknown(told: Mapping[str, Told], wishes: Wishes) -> list[str]:
 def _reading(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], int | None, bool]:
     """Schema, batches, how many rows, and whether there are batches again."""
     if hasattr(source, "to_batches") and hasattr(source, "schema"):  # a Dataset of pyarrow
-        return source.schema, lambda: _sliced(source.to_batches(**_FEW)), None, True
+        return source.schema, lambda: sliced(source.to_batches(**_FEW)), None, True
     if hasattr(source, "__arrow_c_stream__"):
         reader = _exported(pa.RecordBatchReader.from_stream, source)
-        return reader.schema, lambda: _sliced(reader), None, False
+        return reader.schema, lambda: sliced(reader), None, False
     name = type(source).__name__
     raise InvalidError(f"cannot read a {name} of pyarrow: give a Table, a RecordBatch or a RecordBatchReader")
 
@@ -140,7 +142,11 @@ def open_table(split: str, source: Any, wishes: Wishes) -> Part:
         wishes = wishes_of(schema, wishes)
         told = told_of_schema(schema, wishes)
         return Part(split, lambda: chunks(batches(), wishes), told, rows, again, notes=_unknown(told, wishes))
-    table, wishes = source.unify_dictionaries(), wishes_of(source.schema, wishes)
+    return _of_table(split, checked(source).unify_dictionaries(), wishes)
+
+
+def _of_table(split: str, table: Any, wishes: Wishes) -> Part:
+    wishes = wishes_of(table.schema, wishes)
     told = told_of_schema(table.schema, wishes)
     for name, classes in classes_of(table).items():
         told[name] = Told(classes=classes).over(told[name])
@@ -158,8 +164,8 @@ class TableColumns:
         table = source
         if not isinstance(source, pa.Table):
             table = _exported(pa.table, _without_objects(source, wishes))
-        self._table, self._wishes = table.unify_dictionaries(), wishes
-        self.told = open_table("", self._table, wishes).told
+        self._table, self._wishes = checked(table).unify_dictionaries(), wishes
+        self.told = _of_table("", self._table, wishes).told
 
     def rows(self, name: str, first: int, count: int) -> Chunk:
         """Some rows of a column, which are several columns if it is one of structs."""
