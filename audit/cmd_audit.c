@@ -4,6 +4,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "inputs.h"
 #include "report.h"
 #include "sampling_args.h"
@@ -217,7 +218,7 @@ static apl_status open_sources(struct audit_job *job, apl_error *err)
 static int run_audit(struct audit_job *job)
 {
     apl_error err;
-    if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
+    if (expect_open(job->path, &job->store, &err) != APL_OK)
         return failed("%s", err.message);
     int code;
     apl_status opened = open_sources(job, &err);
@@ -274,6 +275,7 @@ static const struct option_row rows[] = {
     {0, "load", NULL, "decode the values too, and compare each with its record's", OPTION_FLAG,
      offsetof(struct audit_job, load), NULL},
     CACHE_ROWS,
+    EXPECT_ROW,
     {'v', "verbose", NULL, "for each test its hypothesis, its statistic, and the effect it would find",
      OPTION_FLAG, offsetof(struct audit_job, verbose), NULL},
     JSON_ROW(struct audit_job, json),

@@ -31,7 +31,10 @@ struct block_coder {
     struct coder *coder;
     struct hash_stream *hash;
     struct buffer scratch;
-    struct buffer file;      /* a block's bytes, of a file that is read */
+    struct buffer file;   /* a block's bytes, of a file that is read */
+    const uint8_t *whole; /* a block of a pinned store, there, and its digest: see pinned.h; NULL: none */
+    size_t whole_bytes;
+    uint8_t whole_digest[32];
     struct buffer head;      /* the header of the block that was parsed last */
     struct buffer index;     /* of a kept column: see kept.h */
     struct buffer value;     /* of a kept column, as it is stored */

@@ -155,7 +155,11 @@ apl_status kept_check(struct block_coder *bc, const apl_field *field, uint32_t r
 
 bool kept_value_ok(const struct kept_place *place, const uint8_t *value)
 {
-    return hash_xxh3_64(value, place->bytes) == place->sum;
+    uint8_t digest[KEPT_DIGEST_BYTES];
+    if (!place->digest)
+        return hash_xxh3_64(value, place->bytes) == place->sum;
+    hash_sha256(value, place->bytes, digest);
+    return memcmp(digest, place->digest, sizeof digest) == 0;
 }
 
 uint64_t kept_count(const struct kept_index *index, enum kept_form form)
@@ -168,8 +172,23 @@ uint64_t kept_count(const struct kept_index *index, enum kept_form form)
 
 /* -------------------------------------------------------------------------------------------------- list */
 
-/* Of n values: where each begins, and where the last one ends, twice as much, and 1 more if it is indexed; then all checksums. */
-apl_status kept_list(const struct kept_index *index, uint64_t first, struct raw_column *list, apl_error *err)
+/* Room for them has been made. */
+static void list_digests(const struct kept_index *index, uint64_t first, const uint8_t *block,
+                         struct buffer *out)
+{
+    uint64_t start = first;
+    for (uint32_t i = 0; i < index->records; i++) {
+        struct kept_place p = place_at(index, i, 0);
+        hash_sha256(block + start, p.bytes, out->data + out->size);
+        out->size += KEPT_DIGEST_BYTES;
+        start += p.bytes;
+    }
+}
+
+/* Of n values: where each begins, and where the last one ends, twice as much, and 1 more if it is indexed; then all checksums; and
+ * perhaps all digests. */
+apl_status kept_list(const struct kept_index *index, uint64_t first, const uint8_t *block,
+                     struct raw_column *list, apl_error *err)
 {
     uint64_t end = 0, start = first;
     for (uint32_t i = 0; i < index->records; i++) {
@@ -187,17 +206,22 @@ apl_status kept_list(const struct kept_index *index, uint64_t first, struct raw_
         uint64_t sum = place_at(index, i, 0).sum;
         buffer_put(&list->values, &sum, sizeof sum);
     }
+    if (block && buffer_reserve(&list->values, (size_t)KEPT_DIGEST_BYTES * index->records))
+        list_digests(index, first, block, &list->values);
     return list->dims.failed || list->ends.failed || list->values.failed ? fail_nomem(err) : APL_OK;
 }
 
 struct kept_place kept_listed(const struct raw_column *list, uint32_t record)
 {
     const uint64_t *places = (const uint64_t *)(const void *)list->values.data;
-    size_t n = list->dims.size / KEPT_LENGTH;
+    size_t n = list->dims.size / KEPT_LENGTH, places_end = (2 * n + 1) * sizeof *places,
+           digests = places_end + (size_t)KEPT_DIGEST_BYTES * record;
+    bool has_digests = list->values.size > places_end;
     uint64_t start;
     return (struct kept_place){.offset = places[record] >> 1,
                                .bytes = (size_t)((places[record + 1] >> 1) - (places[record] >> 1)),
                                .sum = places[n + 1 + record],
+                               .digest = has_digests ? list->values.data + digests : NULL,
                                .file_bytes = raw_column_extent(list, record, &start),
                                .form = places[record] & 1 ? KEPT_INDEXED : KEPT_AS_IT_CAME};
 }

@@ -45,7 +45,8 @@ struct kept_place {
     uint64_t offset; /* among the column's coded bytes; of a list: in the block */
     size_t bytes;    /* as it is stored */
     uint64_t sum;
-    size_t file_bytes; /* as it came */
+    const uint8_t *digest; /* SHA-256, of a value in a list of a pinned store; else NULL */
+    size_t file_bytes;     /* as it came */
     enum kept_form form;
 };
 
@@ -71,19 +72,22 @@ apl_status kept_check(struct block_coder *bc, const apl_field *field, uint32_t r
 
 struct kept_place kept_place_of(const struct kept_index *index, uint32_t record);
 
-/* Is this the value as it is stored? */
+/* Is this the value as it is stored, by its digest if it has one, else by its checksum? */
 bool kept_value_ok(const struct kept_place *place, const uint8_t *value);
 
 /* Values of a form. */
 uint64_t kept_count(const struct kept_index *index, enum kept_form form);
 
 /* The index as it is held where values are read one by one, later: dims and ends of `list`, which is empty, are those of the column,
- * its values are for kept_listed() alone. `first`: where the values begin in the block. */
-apl_status kept_list(const struct kept_index *index, uint64_t first, struct raw_column *list, apl_error *err);
+ * its values are for kept_listed() alone. `first`: where the values begin in the block. `block`: the whole block of a pinned store, of
+ * whose values digests are listed too; or NULL. */
+apl_status kept_list(const struct kept_index *index, uint64_t first, const uint8_t *block,
+                     struct raw_column *list, apl_error *err);
 struct kept_place kept_listed(const struct raw_column *list, uint32_t record);
 
-/* Memory that a list takes for each value. */
+/* Memory that a list takes for each value; and more, where the store is pinned. */
 #define KEPT_LISTED_BYTES 28u
+#define KEPT_DIGEST_BYTES 32u
 
 /* Frees what a coder has for indexed values. */
 void kept_free_coder(struct block_coder *bc);

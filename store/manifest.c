@@ -19,6 +19,7 @@ void manifest_free(struct manifest *m)
     free(m->segments);
     free(m->tool);
     free(m->source_format);
+    buffer_free(&m->digests);
     buffer_free(&m->skipped);
     buffer_free(&m->skipped_places);
     schema_free(&m->schema);

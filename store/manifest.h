@@ -19,9 +19,9 @@
 #include "schema.h"
 
 #define FORMAT_MAJOR 1
-/* What a store has that is written as this: 5: indexed images, with products of colours; 4: progressive ones; 3: sums over the colours of
- * images; 2: images of any size; 1: kept fields. All others are written as 0. */
-#define FORMAT_MINOR 5
+/* What a store has that is written as this: 6: digests of its blocks; 5: indexed images, with products of colours; 4: progressive ones;
+ * 3: sums over the colours of images; 2: images of any size; 1: kept fields. All others are written as 0. */
+#define FORMAT_MINOR 6
 /* From which on a manifest must have them, where an image counts. */
 #define FORMAT_MINOR_IMAGES   3
 #define FORMAT_MINOR_PRODUCTS 5
@@ -69,6 +69,7 @@ struct manifest {
     struct member *members;
     struct segment *segments;
     uint32_t split_count, member_count, segment_count;
+    struct buffer digests;        /* of each block, 32 bytes: see digests.h; or nothing */
     struct buffer skipped;        /* texts, each closed by NUL: of each file a path and a reason */
     struct buffer skipped_places; /* size_t each: of each file in `skipped` */
 };

@@ -1,5 +1,6 @@
 /* The manifest as bytes: its header, and its entries in order. Those of the store as a whole are here; each has one function that
  * writes it and one that reads it, side by side. */
+#include "digests.h"
 #include "hash.h"
 #include "manifest_entry.h"
 
@@ -118,6 +119,8 @@ static void put_entries(struct buffer *b, const struct manifest *m)
             if (has_products(m, s, f))
                 put_products(b, m, s, f);
         }
+    if (m->digests.size)
+        digests_put(b, &m->digests);
 }
 
 typedef bool split_has(const struct manifest *m, uint32_t s, unsigned f);
@@ -134,6 +137,8 @@ static bool any_split(const struct manifest *m, split_has *has)
 /* The oldest minor version that has all that is in the manifest. */
 static unsigned oldest_minor(const struct manifest *m)
 {
+    if (m->digests.size)
+        return 6;
     if (any_split(m, has_products))
         return 5;
     for (unsigned f = 0; f < m->schema.count; f++)
@@ -161,6 +166,15 @@ apl_status manifest_encode(const struct manifest *m, struct buffer *b, apl_error
     store_le(b->data + 8, b->size, 8);
     store_le(b->data + 16, hash_xxh3_64(b->data + HEAD, b->size - HEAD), 8);
     return APL_OK;
+}
+
+static apl_status get_block_digests(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    apl_error inner;
+    apl_status status = digests_get(c, &m->digests, &inner);
+    return status == APL_E_CORRUPT ? bad_manifest(err, inner.message)
+           : status == APL_OK      ? APL_OK
+                                   : fail_nomem(err);
 }
 
 static apl_status refuse_entry(enum tag tag, const struct manifest *m, apl_error *err)
@@ -206,6 +220,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_images(c, m, err);
     case TAG_PRODUCTS:
         return get_products(c, m, err);
+    case TAG_DIGESTS:
+        return get_block_digests(c, m, err);
     case TAG_VARYING:
         return get_varying(c, m, err);
     case TAG_SKIPPED:
@@ -256,6 +272,9 @@ apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *m
     }
     GUARD(manifest_finish(m, err));
     GUARD(manifest_check_rules(m, err));
+    m->info.has_digest = m->digests.size > 0;
+    if (m->info.has_digest)
+        hash_sha256(bytes, size, m->info.digest);
 out:
     if (status != APL_OK)
         manifest_free(m);

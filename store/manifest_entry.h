@@ -26,6 +26,7 @@ enum tag {
     TAG_IMAGES = 15,      /* from 1.3 on */
     TAG_PROGRESSIVE = 16, /* from 1.4 on */
     TAG_PRODUCTS = 17,    /* from 1.5 on */
+    TAG_DIGESTS = 18,     /* from 1.6 on; also of lists, from 1.1 on: see digests.h */
     TAG_SET = 64,         /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };

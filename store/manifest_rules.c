@@ -1,4 +1,5 @@
 /* What the parts of a manifest have to do with each other: docs/FORMAT.md has these rules, and readers count on them. */
+#include "digests.h"
 #include "manifest.h"
 
 #include <stdlib.h>
@@ -97,10 +98,17 @@ static apl_status check_position_field(const struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
+static apl_status check_digests(const struct manifest *m, apl_error *err)
+{
+    apl_status status = digests_check(&m->digests, m->info.blocks, err);
+    return status == APL_OK ? APL_OK : fail_in(err, status, "the manifest is damaged");
+}
+
 apl_status manifest_check_rules(const struct manifest *m, apl_error *err)
 {
     TRY(check_split_names(m, err));
     TRY(check_member_places(m, err));
     TRY(check_segments(m, err));
-    return check_position_field(m, err);
+    TRY(check_position_field(m, err));
+    return check_digests(m, err);
 }

@@ -3,6 +3,7 @@
 
 #include "bad_block.h"
 #include "bitset.h"
+#include "digests.h"
 #include "kept.h"
 #include "parallel.h"
 #include "statistics.h"
@@ -41,29 +42,9 @@ struct job {
     pthread_mutex_t report;
 };
 
-/* ------------------------------------------------------------------------------------------- summaries */
-
-static void free_splits(struct split *splits, const struct manifest *m)
-{
-    for (uint32_t s = 0; splits && s < m->split_count; s++)
-        split_free_summaries(&splits[s]);
-    free(splits);
-}
-
-/* Room for the summaries of a split that the manifest has: what is stored bounds what is counted, so that a file that speaks
- * of many splits and many classes is not given memory for each class in each split. */
-static apl_status take_room(const struct manifest *m, struct split *splits, uint32_t s, apl_error *err)
-{
-    if (splits[s].summaries)
-        return APL_OK;
-    for (const struct summary *is = m->splits[s].summaries; is; is = is->next)
-        TRY(manifest_new_summary(&m->schema, &splits[s], is->field, err));
-    return APL_OK;
-}
-
 void findings_free(struct findings *found, const struct manifest *manifest)
 {
-    free_splits(found->splits, manifest);
+    statistics_free(found->splits, manifest);
     found->splits = NULL;
 }
 
@@ -126,13 +107,20 @@ static apl_status check_positions(struct job *job, struct worker *w, uint64_t nu
     return APL_OK;
 }
 
-static apl_status parse(const struct job *job, struct worker *w, uint64_t number, struct block_view *view,
-                        apl_error *err)
+/* Last of all, as what else is wrong says more: does the block have its digest? */
+static apl_status check_block_digest(const struct readback *what, uint64_t number, const uint8_t *bytes,
+                                     apl_error *err)
 {
-    const struct entry *e = &job->what->entries[number];
-    const uint8_t *bytes;
-    TRY(lmdb_reader_value(job->what->lmdb, e, &w->bc.file, &bytes, err));
-    return block_parse(&w->bc, bytes, e->size, &job->m->schema, view, err);
+    uint8_t digest[DIGEST_BYTES];
+    size_t at = (size_t)number * DIGEST_BYTES;
+    if (what->take_digests)
+        hash_sha256(bytes, what->entries[number].size, what->take_digests + at);
+    if (!what->digests)
+        return APL_OK;
+    hash_sha256(bytes, what->entries[number].size, digest);
+    return memcmp(digest, what->digests + at, sizeof digest) == 0
+               ? APL_OK
+               : fail(err, APL_E_CORRUPT, BLOCK_IS_ANOTHER);
 }
 
 /* Adds what a block takes up to the totals. */
@@ -167,8 +155,11 @@ static apl_status count_indexed(const struct job *job, struct worker *w, const s
 static apl_status decode_again(struct job *job, struct worker *w, uint64_t number, bool first_met,
                                apl_error *err)
 {
+    const struct entry *e = &job->what->entries[number];
+    const uint8_t *bytes;
     struct block_view view;
-    TRY(parse(job, w, number, &view, err));
+    TRY(lmdb_reader_value(job->what->lmdb, e, &w->bc.file, &bytes, err));
+    TRY(block_parse(&w->bc, bytes, e->size, &job->m->schema, &view, err));
     if (first_met)
         count_bytes(job, w, &view);
     TRY(check_place(job, number, &view, err));
@@ -176,7 +167,8 @@ static apl_status decode_again(struct job *job, struct worker *w, uint64_t numbe
     TRY(check_records(w, &job->m->schema, &view, err));
     if (first_met)
         TRY(count_indexed(job, w, &view, err));
-    return check_positions(job, w, number, first_met, err);
+    TRY(check_positions(job, w, number, first_met, err));
+    return first_met ? check_block_digest(job->what, number, bytes, err) : APL_OK;
 }
 
 /* Tells what is wrong with block `number`, and with which of its records. */
@@ -194,6 +186,9 @@ static apl_status report_bad_block(struct job *job, struct worker *w, uint64_t n
     bool read = lmdb_reader_value(job->what->lmdb, e, &w->bc.file, &bytes, &unread) == APL_OK;
     block.bad_count =
         bad_block_records(&w->bc, &job->m->schema, bytes, read ? e->size : 0, block.first, block.count, bad);
+    if (read && block.bad_count == 0 && check_block_digest(job->what, number, bytes, &unread) != APL_OK)
+        for (; block.bad_count < block.count; block.bad_count++) /* all checksums have been made right */
+            bad[block.bad_count] = block.first + block.bad_count;
     block.bad = bad;
     block.message = message;
     pthread_mutex_lock(&job->report);
@@ -250,7 +245,7 @@ static apl_status take_slice(struct job *job, struct worker *w, struct sha256 **
 {
     uint32_t number = manifest_split_of(job->m, id);
     struct split *split = &w->splits[number];
-    TRY(take_room(job->m, w->splits, number, err));
+    TRY(statistics_room(job->m, w->splits, number, err));
     for (unsigned f = 0; f < job->m->schema.count; f++) {
         const apl_field *field = &job->m->schema.fields[f];
         const struct raw_column *column = &w->block.columns[f];
@@ -378,7 +373,7 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
     found->splits = calloc(m->split_count, sizeof *found->splits);
     GUARD(found->splits ? APL_OK : fail_nomem(err));
     for (uint32_t s = 0; s < m->split_count; s++)
-        GUARD(take_room(m, found->splits, s, err));
+        GUARD(statistics_room(m, found->splits, s, err));
     GUARD(parallel_for(threads, (size_t)((job.runs + job.task_runs - 1) / job.task_runs), read_task, &job,
                        err));
     /* The calling thread may have been done before the others, or have had no task. */
@@ -388,7 +383,7 @@ out:
     for (unsigned i = 0; job.workers && i < threads; i++) {
         block_coder_free(&job.workers[i].bc);
         raw_block_free(&job.workers[i].block);
-        free_splits(job.workers[i].splits, m);
+        statistics_free(job.workers[i].splits, m);
     }
     free(job.workers);
     free(job.leaves);

@@ -17,7 +17,9 @@ struct readback {
     const struct manifest *manifest; /* its records, block size, schema, segments and splits */
     /* Of each block, XXH3-128 of the header that it must have; NULL: any that is right. */
     const struct hash128 *headers;
-    unsigned threads; /* at least 1 */
+    const uint8_t *digests; /* of each block, SHA-256 that it must have, 32 bytes; NULL: any */
+    uint8_t *take_digests;  /* where those that blocks have go; or NULL */
+    unsigned threads;       /* at least 1 */
     void *user;
     int (*progress)(void *user, uint64_t records);             /* from the calling thread; non-zero cancels */
     void (*bad_block)(void *user, const apl_bad_block *block); /* one at a time; NULL: stop at the first */

@@ -1,4 +1,5 @@
 /* Committing a store: the manifest, the read-back, and the publication in one step. */
+#include "digests.h"
 #include "readback.h"
 #include "statistics.h"
 #include "store.h"
@@ -224,7 +225,10 @@ static apl_status read_back(apl_writer *w, struct manifest *m, apl_error *err)
     struct lmdb_reader lmdb;
     struct hash128 *headers = NULL;
     struct findings found = {0};
+    size_t digests = m->info.blocks <= DIGESTS_MOST ? (size_t)m->info.blocks * DIGEST_BYTES : 0;
     apl_status status;
+    if (!buffer_reserve(&m->digests, digests))
+        return fail_nomem(err);
     TRY(open_new_pages(w, &lmdb, err));
     GUARD(sort_headers(w, m, &headers, err));
     if (lmdb.count != m->info.blocks) {
@@ -236,10 +240,12 @@ static apl_status read_back(apl_writer *w, struct manifest *m, apl_error *err)
                             .entries = lmdb.entries,
                             .manifest = m,
                             .headers = headers,
+                            .take_digests = m->digests.data,
                             .threads = w->threads ? w->threads : 1,
                             .user = w,
                             .progress = report_progress};
     GUARD(readback(&what, &found, err));
+    m->digests.size = digests;
     GUARD(fill_manifest(m, &found, err));
 out:
     findings_free(&found, m);

@@ -138,10 +138,11 @@ static apl_status check_as_listed(const apl_store *set, const struct shard *shar
                     store->name);
     TRY(set_same_schema(&store->manifest.schema, store->name, &set->manifest.schema, "the list", err));
     set_put_shard(&entry, shard->name, &store->manifest, &payload);
-    bool failed = entry.failed, same = !failed &&
-                                       !store->manifest.info.shuffled == !set->manifest.info.shuffled &&
-                                       entry.size - payload == shard->entry_bytes &&
-                                       memcmp(entry.data + payload, shard->entry, shard->entry_bytes) == 0;
+    bool failed = entry.failed,
+         same = !failed && !store->manifest.info.shuffled == !set->manifest.info.shuffled &&
+                entry.size - payload == shard->entry_bytes &&
+                memcmp(entry.data + payload, shard->entry, shard->entry_bytes) == 0 &&
+                (!shard->digest || memcmp(store->manifest.info.digest, shard->digest, DIGEST_BYTES) == 0);
     buffer_free(&entry);
     return failed ? fail_nomem(err)
            : same
@@ -169,6 +170,8 @@ static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **
         status = check_as_listed(set, shard, opened, err);
         if (status != APL_OK)
             store_release_file(opened);
+        else
+            opened->pinned = set->pinned;
     }
     if (status != APL_OK && is_damage(status, err))
         err->status = status = APL_E_CORRUPT;

@@ -32,7 +32,8 @@ struct join {
         uint32_t shard;
     } * files;
     struct buffer entries, list;
-    bool one_format;
+    struct buffer digests; /* of the shards' manifests */
+    bool one_format, no_digests;
 };
 
 /* ------------------------------------------------------------------------------------------------ names */
@@ -162,6 +163,15 @@ static apl_status open_for_join(const struct join *j, const char *name, apl_stor
                 shown);
 }
 
+/* Of a shard that has none, or of which the list from before does not say it: then the list has none. */
+static void add_digest(struct join *j, const uint8_t *digest)
+{
+    if (digest)
+        buffer_put(&j->digests, digest, DIGEST_BYTES);
+    else
+        j->no_digests = true;
+}
+
 static apl_status add_shard(struct join *j, const char *path, apl_error *err)
 {
     struct shard *shard = &j->shards[j->count];
@@ -182,6 +192,7 @@ static apl_status add_shard(struct join *j, const char *path, apl_error *err)
     apl_status status = check_fits(j, s, err);
     if (status == APL_OK)
         set_put_shard(&j->entries, shard->name, &s->manifest, &payload);
+    add_digest(j, s->manifest.info.has_digest ? s->manifest.info.digest : NULL);
     if (!j->first)
         j->first = s;
     else
@@ -268,6 +279,7 @@ static apl_status copy_before(struct join *j, apl_error *err)
             return fail_nomem(err);
         memcpy(j->shards[i].content, s->content, 32);
         set_copy_shard(&j->entries, s);
+        add_digest(j, s->digest);
     }
     return APL_OK;
 }
@@ -291,8 +303,10 @@ static apl_status make_list(struct join *j, const char *const *paths, size_t cou
     TRY(set_check_complete(j->shards, j->count, j->shown, err));
     TRY(set_list_digest(j->shards, j->count, digest, err));
     const struct manifest *m = model(j, &name);
+    if (j->no_digests)
+        j->digests.size = 0;
     TRY(set_list_encode(m, j->one_format ? m->info.source_format : "", digest, j->count, &j->entries,
-                        &j->list, err));
+                        &j->digests, &j->list, err));
     return set_list_check(&j->list, err);
 }
 
@@ -338,6 +352,7 @@ static void join_free(struct join *j)
     set_list_free(&j->before);
     manifest_free(&j->before_manifest);
     buffer_free(&j->entries);
+    buffer_free(&j->digests);
     buffer_free(&j->list);
     if (j->directory >= 0)
         close(j->directory);

@@ -210,13 +210,14 @@ static void put_plain_field(struct buffer *b, const struct schema *schema, unsig
 }
 
 apl_status set_list_encode(const struct manifest *first, const char *format, const uint8_t content[32],
-                           uint32_t shards, const struct buffer *entries, struct buffer *b, apl_error *err)
+                           uint32_t shards, const struct buffer *entries, const struct buffer *digests,
+                           struct buffer *b, apl_error *err)
 {
     const struct schema *schema = &first->schema;
     b->size = 0;
     buffer_le(b, SET_MAGIC, 4);
     buffer_le(b, SET_MAJOR, 2);
-    buffer_le(b, SET_MINOR, 2);
+    buffer_le(b, digests->size ? SET_MINOR : 0, 2);
     buffer_le(b, 0, 8);
     buffer_le(b, 0, 8);
     put_set(b, first->info.shuffled != 0, format, content, shards);
@@ -229,7 +230,9 @@ apl_status set_list_encode(const struct manifest *first, const char *format, con
         if (schema->fields[f].class_count)
             put_classes(b, schema, f);
     buffer_put(b, entries->data, entries->size);
-    if (b->failed || entries->failed)
+    if (digests->size)
+        digests_put(b, digests);
+    if (b->failed || entries->failed || digests->failed)
         return fail_nomem(err);
     store_le(b->data + 8, b->size, 8);
     store_le(b->data + 16, hash_xxh3_64(b->data + SET_HEAD, b->size - SET_HEAD), 8);

@@ -7,7 +7,8 @@
  *          6      2  version of the list, minor: readers need not care
  *          8      8  bytes of the whole list
  *         16      8  XXH3-64 of the bytes 24 ... end
- *         24         entries, in the form of those of a manifest: SET, FIELD, KEPT, CLASSES, then a SHARD for each shard
+ *         24         entries, in the form of those of a manifest: SET, FIELD, KEPT, CLASSES, then a SHARD for each shard,
+ *                    and DIGESTS (digests.h), if all of them have digests
  *
  * The payloads are described at their writers and in docs/FORMAT.md. A list has one form: it is a function of the shards, their
  * names and their order.
@@ -15,11 +16,12 @@
 #ifndef SET_LIST_H
 #define SET_LIST_H
 
+#include "digests.h"
 #include "manifest.h"
 
 #define SET_FILE      "set.apl"
 #define SET_MAJOR     1
-#define SET_MINOR     0
+#define SET_MINOR     1 /* a list with digests; others are written as 0 */
 #define SET_MAX_BYTES ((uint64_t)1 << 32)
 #define SET_MAX_NAME  1024 /* bytes in the name of a shard */
 
@@ -32,7 +34,8 @@ struct shard {
     uint32_t entry_bytes;
     uint32_t block_records;
     uint64_t records, file_bytes, skipped;
-    uint8_t content[32]; /* its content digest */
+    uint8_t content[32];   /* its content digest */
+    const uint8_t *digest; /* of its manifest; NULL: the list has no digests */
     uint32_t splits, members;
 };
 
@@ -47,6 +50,7 @@ struct run {
 
 struct set_list {
     struct buffer bytes;
+    struct buffer digests; /* of all shards, or nothing */
     struct shard *shards;
     uint32_t count;
     struct run *runs; /* none is empty; ascending by id and block */
@@ -66,10 +70,11 @@ void set_put_shard(struct buffer *out, const char *name, const struct manifest *
 /* The same, of a shard of a list that has been read. */
 void set_copy_shard(struct buffer *out, const struct shard *shard);
 
-/* The whole list, of `entries` by set_put_shard(), which may be as they are in another list. `first` has the schema, and is shuffled
- * or not; source_format says what all came from, or nothing. */
+/* The whole list, of `entries` by set_put_shard(), which may be as they are in another list, and the digests of all shards, or none.
+ * `first` has the schema, and is shuffled or not; source_format says what all came from, or nothing. */
 apl_status set_list_encode(const struct manifest *first, const char *source_format, const uint8_t content[32],
-                           uint32_t shards, const struct buffer *entries, struct buffer *out, apl_error *err);
+                           uint32_t shards, const struct buffer *entries, const struct buffer *digests,
+                           struct buffer *out, apl_error *err);
 
 /* Takes the bytes over in any case, and makes of them the list and the manifest of a store that has all records of all shards:
  * split by split, in the order in which they are met first, and of each split the shards in their order. Believes nothing. */

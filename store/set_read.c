@@ -23,6 +23,7 @@ void set_list_free(struct set_list *list)
     free(list->shards);
     free(list->runs);
     buffer_free(&list->bytes);
+    buffer_free(&list->digests);
     *list = (struct set_list){0};
 }
 
@@ -68,6 +69,15 @@ static apl_status get_set(struct cursor *c, struct set_list *list, struct manife
     return list->shards ? get_name(c, true, &m->source_format, err) : fail_nomem(err);
 }
 
+static apl_status get_shard_digests(struct cursor *c, struct set_list *list, apl_error *err)
+{
+    apl_error inner;
+    apl_status status = digests_get(c, &list->digests, &inner);
+    return status == APL_E_CORRUPT ? bad_list(err, inner.message)
+           : status == APL_OK      ? APL_OK
+                                   : fail_nomem(err);
+}
+
 /* An entry is at hand in whole: `c` has it. Those of shards are only noted. */
 static apl_status get_set_entry(enum tag tag, unsigned flags, struct cursor *c, struct set_list *list,
                                 struct manifest *m, uint32_t *shards, apl_error *err)
@@ -89,6 +99,8 @@ static apl_status get_set_entry(enum tag tag, unsigned flags, struct cursor *c, 
         list->shards[list->count].entry = c->at;
         list->shards[list->count++].entry_bytes = (uint32_t)cursor_left(c);
         return APL_OK;
+    case TAG_DIGESTS:
+        return get_shard_digests(c, list, err);
     default:
         break;
     }
@@ -119,6 +131,19 @@ static apl_status get_entries(struct set_list *list, struct manifest *m, apl_err
     }
     if (list->count == 0 || list->count != shards || m->schema.count == 0)
         return bad_list(err, "it has too few shards or fields");
+    return APL_OK;
+}
+
+static apl_status take_digests(struct set_list *list, struct manifest *m, apl_error *err)
+{
+    apl_error inner;
+    if (digests_check(&list->digests, list->count, &inner) != APL_OK)
+        return bad_list(err, inner.message);
+    m->info.has_digest = list->digests.size > 0;
+    if (m->info.has_digest)
+        hash_sha256(list->bytes.data, list->bytes.size, m->info.digest);
+    for (uint32_t i = 0; m->info.has_digest && i < list->count; i++)
+        list->shards[i].digest = digest_of(&list->digests, i);
     return APL_OK;
 }
 
@@ -158,6 +183,7 @@ apl_status set_list_decode(struct buffer *bytes, struct set_list *list, struct m
     *bytes = (struct buffer){0};
     *m = (struct manifest){0};
     GUARD(get_entries(list, m, err));
+    GUARD(take_digests(list, m, err));
     for (uint32_t i = 0; i < list->count; i++)
         GUARD(set_read_shard(list, i, &parts, m, err));
     GUARD(check_shard_names(list, err));

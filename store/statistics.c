@@ -113,3 +113,19 @@ void statistics_merge(struct split *into, const struct split *from, const struct
         }
     }
 }
+
+apl_status statistics_room(const struct manifest *m, struct split *splits, uint32_t s, apl_error *err)
+{
+    if (splits[s].summaries)
+        return APL_OK;
+    for (const struct summary *is = m->splits[s].summaries; is; is = is->next)
+        TRY(manifest_new_summary(&m->schema, &splits[s], is->field, err));
+    return APL_OK;
+}
+
+void statistics_free(struct split *splits, const struct manifest *m)
+{
+    for (uint32_t s = 0; splits && s < m->split_count; s++)
+        split_free_summaries(&splits[s]);
+    free(splits);
+}

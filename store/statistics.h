@@ -26,4 +26,11 @@ struct colour_sums statistics_colours(const apl_field *field, const struct raw_c
 /* Adds to a split's summaries those of another, which has no others. */
 void statistics_merge(struct split *into, const struct split *from, const struct schema *schema);
 
+/* Makes room for the summaries of split `s` that the manifest has: what is stored bounds what is counted, so that a file that speaks
+ * of many splits and many classes is not given memory for each class in each split. */
+apl_status statistics_room(const struct manifest *m, struct split *splits, uint32_t s, apl_error *err);
+
+/* Frees the splits, one for each of the manifest's. */
+void statistics_free(struct split *splits, const struct manifest *m);
+
 #endif

@@ -3,6 +3,7 @@
 #include "store_file.h"
 
 #include "part_name.h"
+#include "pinned.h"
 #include "set.h"
 #include "sized.h"
 #include "staging.h"
@@ -149,12 +150,12 @@ static apl_status publish_lists(apl_store *store, apl_error *err)
     return APL_OK;
 }
 
-static apl_status check_expected(const apl_store *store, const apl_store_options *options, apl_error *err)
+static apl_status check_expected(apl_store *store, const apl_store_options *options, apl_error *err)
 {
     if (options->expected_content &&
         memcmp(options->expected_content, store->manifest.info.content_digest, 32) != 0)
         return fail(err, APL_E_MISMATCH, "%s: the content digest is not the one expected", store->name);
-    return APL_OK;
+    return options->expected_digest ? store_pin(store, options->expected_digest, err) : APL_OK;
 }
 
 apl_status apl_store_open(const char *path, const apl_store_options *options, apl_store **store,

@@ -34,6 +34,7 @@ struct apl_store {
     atomic_uint in_a_row;       /* and how many one after another */
     const struct entry *blocks; /* of block 0, 1, ... */
     struct set *set;            /* NULL: a store. Of a set, the two above are empty: see set.h */
+    bool pinned;                /* blocks must have the digests that the manifest says: see pinned.h */
     struct manifest manifest;
     apl_split *splits; /* the manifest's lists in their public form */
     apl_member *members;

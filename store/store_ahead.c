@@ -122,7 +122,7 @@ static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields,
 {
     const struct entry *e = &store->blocks[number];
     struct extent whole = {0, e->size};
-    if (!fields)
+    if (!fields || store->pinned) /* whose blocks are read as a whole */
         return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, need) != ASK_LATER;
     if (!store->lmdb.remote) {
         ask_ends(store, number);
@@ -168,7 +168,7 @@ void store_ahead_columns(const apl_store *store, uint64_t number, const struct b
                          uint64_t fields, uint64_t again)
 {
     const apl_store *file = file_with(store, &number);
-    if (file)
+    if (file && !file->pinned)
         ask_columns(file, number, view, fields, (struct need){false, again});
     release_file(store, file);
 }
@@ -188,7 +188,7 @@ bool store_ahead_kept(const apl_store *store, uint64_t number, const struct bloc
 {
     struct kept_place place = kept_place_of(index, record);
     place.offset += view->columns[field].offset;
-    return ask_value(store, number, &place, DUE_UNKNOWN);
+    return store->pinned || ask_value(store, number, &place, DUE_UNKNOWN);
 }
 
 bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw_column *list,

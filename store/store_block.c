@@ -1,4 +1,5 @@
 /* Taking blocks, or parts of them, from a store's file, or from the file of the shard of a set that has them. */
+#include "pinned.h"
 #include "set.h"
 #include "store_file.h"
 
@@ -56,9 +57,9 @@ static apl_status take_here(const struct place *at, struct block_coder *bc, stru
                             apl_error *err)
 {
     const uint8_t *bytes;
-    const struct entry *e = &at->store->blocks[at->number];
-    TRY(lmdb_reader_value(&at->store->lmdb, e, &bc->file, &bytes, err));
-    TRY(block_parse(bc, bytes, e->size, &at->store->manifest.schema, view, err));
+    size_t size = at->store->blocks[at->number].size;
+    TRY(pinned_part(at->store, at->number, 0, size, bc, &bytes, err));
+    TRY(block_parse(bc, bytes, size, &at->store->manifest.schema, view, err));
     return check_is_due(at->store, at->number, view, err);
 }
 
@@ -124,12 +125,11 @@ static apl_status take_block_head(const struct place *at, struct block_coder *bc
     uint32_t count;
     const uint8_t *bytes;
     const struct schema *schema = &at->store->manifest.schema;
-    const struct entry *e = &at->store->blocks[at->number];
     manifest_block_ids(&at->store->manifest, at->number, &first, &count);
     /* opening has made sure that each block has as many bytes */
     size_t head = (size_t)block_head_bytes(schema->count, count);
-    TRY(lmdb_reader_part(&at->store->lmdb, e, 0, head, &bc->file, &bytes, err));
-    TRY(block_parse_head(bc, bytes, head, e->size, schema, view, err));
+    TRY(pinned_part(at->store, at->number, 0, head, bc, &bytes, err));
+    TRY(block_parse_head(bc, bytes, head, at->store->blocks[at->number].size, schema, view, err));
     return check_is_due(at->store, at->number, view, err);
 }
 
@@ -148,8 +148,7 @@ apl_status store_block_head(const apl_store *store, uint64_t number, struct bloc
 static apl_status take_column(const struct place *at, struct block_coder *bc, struct column_view *v,
                               apl_error *err)
 {
-    return lmdb_reader_part(&at->store->lmdb, &at->store->blocks[at->number], v->offset, v->coded_bytes,
-                            &bc->file, &v->coded, err);
+    return pinned_part(at->store, at->number, v->offset, v->coded_bytes, bc, &v->coded, err);
 }
 
 apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
@@ -171,8 +170,8 @@ static apl_status take_index(const struct place *at, struct block_coder *bc, con
 {
     const struct column_view *v = &view->columns[field];
     const uint8_t *bytes;
-    TRY(lmdb_reader_part(&at->store->lmdb, &at->store->blocks[at->number], v->offset,
-                         kept_index_bytes(v->codec, view->records), &bc->file, &bytes, err));
+    TRY(pinned_part(at->store, at->number, v->offset, kept_index_bytes(v->codec, view->records), bc, &bytes,
+                    err));
     return kept_take_index(bc, &at->store->manifest.schema.fields[field], view->records, v, bytes, index,
                            err);
 }
@@ -223,6 +222,18 @@ static apl_status copy_value(const apl_store *store, uint64_t number, unsigned f
                       store->manifest.schema.fields[field].name, record);
 }
 
+/* The same of a pinned store, if the value has no digest of its own: out of its block, whose checksums need not be compared. */
+static apl_status copy_pinned(const apl_store *store, uint64_t number, struct block_coder *bc,
+                              const struct kept_place *place, uint8_t *out, apl_error *err)
+{
+    struct place at;
+    const uint8_t *bytes;
+    TRY(find_place(store, number, bc, &at, err));
+    TRY(pinned_part(at.store, at.number, (size_t)place->offset, place->bytes, bc, &bytes, err));
+    memcpy(out, bytes, place->bytes);
+    return APL_OK;
+}
+
 /* Appends the file that a value is, whose place in the block is known. */
 static apl_status append_file(const apl_store *store, uint64_t number, struct block_coder *bc, unsigned field,
                               uint32_t record, const struct kept_place *place, struct buffer *out,
@@ -233,7 +244,9 @@ static apl_status append_file(const apl_store *store, uint64_t number, struct bl
         copy->size = 0;
     if (!buffer_reserve(copy, place->bytes + 1))
         return fail_nomem(err);
-    TRY(copy_value(store, number, field, record, place, copy->data + copy->size, err));
+    uint8_t *to = copy->data + copy->size;
+    TRY(store->pinned && !place->digest ? copy_pinned(store, number, bc, place, to, err)
+                                        : copy_value(store, number, field, record, place, to, err));
     if (copy == out) {
         out->size += place->bytes;
         return APL_OK;
@@ -262,7 +275,7 @@ apl_status store_list_kept(const apl_store *store, uint64_t number, struct block
     const struct column_view *v = &view->columns[field];
     uint64_t first = v->offset + kept_index_bytes(v->codec, view->records);
     TRY(store_kept_index(store, number, bc, view, field, &index, err));
-    return kept_list(&index, first, list, err);
+    return kept_list(&index, first, pinned_whole(store, bc), list, err);
 }
 
 apl_status store_listed_value(const apl_store *store, uint64_t number, unsigned field,

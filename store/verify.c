@@ -102,6 +102,7 @@ static apl_status verify_store(apl_store *store, struct verifier *v, apl_error *
     struct readback what = {.lmdb = &store->lmdb,
                             .entries = store->blocks,
                             .manifest = &store->manifest,
+                            .digests = store->manifest.digests.data,
                             .threads = threads_for(v->options->threads),
                             .user = v,
                             .progress = forward_progress,

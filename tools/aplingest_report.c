@@ -65,6 +65,7 @@ static int report_store(const struct job *job)
     if (job->verbose && !status) {
         status = describe_fields(store);
         printf("content sha256 %s\n", digest_text(apl_store_info(store)->content_digest));
+        printf("digest         %s\n", digest_text(apl_store_info(store)->digest));
     }
     apl_store_close(store);
     return status;

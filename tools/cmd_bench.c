@@ -3,6 +3,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "json.h"
 #include "reader_args.h"
 #include "report.h"
@@ -318,7 +319,7 @@ static int bench(struct bench *b)
     if (runs > MOST_RUNS)
         return misuse("more than %u runs", MOST_RUNS);
     b->rows = json_array();
-    if (apl_store_open(b->path, NULL, &b->store, &err) != APL_OK)
+    if (expect_open(b->path, &b->store, &err) != APL_OK)
         status = failed("%s", err.message);
     if (!status && open_sources(b, &err) != APL_OK)
         status = failed("%s", err.message);
@@ -338,6 +339,7 @@ static const struct option_row rows[] = {
      .kind = OPTION_FLAG,
      .at = offsetof(struct bench, explain)},
     CACHE_ROWS,
+    EXPECT_ROW,
     JSON_ROW(struct bench, json),
     HELP_ROW,
 };

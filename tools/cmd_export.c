@@ -5,6 +5,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "interrupt.h"
 #include "report.h"
 
@@ -61,7 +62,7 @@ static int write_files(struct job *job)
 static int run(struct job *job)
 {
     apl_error err;
-    if (apl_store_open(job->x.path, NULL, &job->x.store, &err) != APL_OK)
+    if (expect_open(job->x.path, &job->x.store, &err) != APL_OK)
         return failed("%s", err.message);
     interrupt_catch();
     progress_begin(&job->x.progress, !job->x.quiet && !job->no_progress);
@@ -175,6 +176,7 @@ static const struct option_row rows[] = {
     {0, "shard-records", "N", "webdataset: at most N records in an archive", OPTION_CALL, 0,
      take_shard_records},
     CACHE_ROWS,
+    EXPECT_ROW,
     THREADS_ROW("decode", struct job, x.threads),
     FORCE_ROW("an earlier export in OUT, or files that exist", OPTION_FLAG, struct job, force),
     NO_PROGRESS_ROW(struct job, no_progress),

@@ -4,6 +4,7 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "copy.h"
+#include "expect_args.h"
 #include "interrupt.h"
 #include "report.h"
 #include "where.h"
@@ -165,7 +166,7 @@ static int write_store(struct job *job)
 static int extract(struct job *job)
 {
     apl_error err;
-    if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
+    if (expect_open(job->path, &job->store, &err) != APL_OK)
         return failed("%s", err.message);
     job->copy.options.block_records = apl_store_info(job->store)->block_records;
     interrupt_catch();
@@ -217,6 +218,7 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_where},
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
     CACHE_ROWS,
+    EXPECT_ROW,
     COPY_ROWS(struct job, copy),
     HELP_ROW,
 };

@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "describe.h"
+#include "expect_args.h"
 #include "image.h"
 #include "interrupt.h"
 #include "outfile.h"
@@ -267,7 +268,7 @@ static int get(struct job *job)
     bool to_stdout = !job->output || strcmp(job->output, "-") == 0;
     if (job->format != LISTING && job->format != TEXT && to_stdout && !job->force && isatty(STDOUT_FILENO))
         return failed("binary data not written to a terminal; use -o FILE, or --force");
-    if (apl_store_open(job->path, NULL, &store, &err) != APL_OK)
+    if (expect_open(job->path, &store, &err) != APL_OK)
         return failed("%s", err.message);
     int status = job->output && job->format == LISTING ? guess_format(job, store) : 0;
     if (!status)
@@ -309,6 +310,7 @@ static const struct option_row rows[] = {
     {'o', "output", "FILE", "write to FILE; '-' is standard output", OPTION_CALL, 0, take_output},
     {0, "force", NULL, "replace FILE; write raw bytes and images to a terminal", OPTION_FLAG,
      offsetof(struct job, force), NULL},
+    EXPECT_ROW,
     HELP_ROW,
 };
 

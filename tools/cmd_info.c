@@ -190,6 +190,8 @@ static json_t *store_json(const char *path, apl_store *store, const apl_split_li
         json_object_update(head, lists);
     if (head && info->shards)
         json_object_set_new(head, "shards", shards_json(store));
+    if (head)
+        json_object_set_new(head, "digest", info->has_digest ? json_digest(info->digest) : json_null());
     json_decref(lists);
     return head;
 }

@@ -3,6 +3,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "follow_args.h"
 #include "reader_args.h"
 #include "report.h"
@@ -78,7 +79,7 @@ static int serve(struct serve *s)
     struct source_args sources = {.mix = NULL};
     apl_error err;
     int status;
-    if (apl_store_open(s->path, NULL, &s->store, &err) != APL_OK)
+    if (expect_open(s->path, &s->store, &err) != APL_OK)
         return failed("%s", err.message);
     reader_args_choose(&s->args, 0, &choice);
     if (sampling_args(s->store, &choice, &err) != APL_OK ||
@@ -115,6 +116,7 @@ static const struct option_row rows[] = {
     READER_ROW,
     {0, "idle", "S", "exit once no client has been connected for S seconds", OPTION_CALL, 0, take_idle},
     CACHE_ROWS,
+    EXPECT_ROW,
     QUIET_ROW(struct serve, quiet),
     HELP_ROW,
 };

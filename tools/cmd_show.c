@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "draw.h"
+#include "expect_args.h"
 #include "image_read.h"
 #include "image_scale.h"
 #include "interrupt.h"
@@ -162,7 +163,7 @@ static int show(struct job *job)
 {
     apl_error err;
     int status = 0;
-    if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
+    if (expect_open(job->path, &job->store, &err) != APL_OK)
         return failed("%s", err.message);
     job->field = job->field_name ? apl_store_find_field(job->store, job->field_name) : -1;
     if (job->field_name && job->field < 0)
@@ -208,6 +209,7 @@ static const struct option_row rows[] = {
      "the most columns that an image takes (default: 64, or as many as\nfit into the window)", OPTION_CALL, 0,
      take_columns},
     {0, "field", "FIELD", "only this field", OPTION_TEXT, offsetof(struct job, field_name), NULL},
+    EXPECT_ROW,
     HELP_ROW,
 };
 
@@ -219,7 +221,7 @@ static const struct command_line line = {
         "\n"
         "Control characters in values are escaped. If the output is not a terminal, only text is printed,\n"
         "unless --as says otherwise.\n",
-    .column = 21,
+    .column = 23,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,
 };

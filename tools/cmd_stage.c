@@ -3,6 +3,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "interrupt.h"
 #include "json.h"
 #include "progress.h"
@@ -239,7 +240,7 @@ static int stage(struct stage *s)
     s->ranks = choice.ranks;
     if (s->ranks.count == 0)
         s->ranks.count = 1; /* rank 0 of 1 */
-    apl_status status = apl_store_open(s->path, NULL, &s->store, &err), opened = status;
+    apl_status status = expect_open(s->path, &s->store, &err), opened = status;
     if (status == APL_OK)
         status = stage_choice(s, &choice, &err);
     s->filled = opened == APL_OK && status == APL_E_NOSPACE;
@@ -279,6 +280,7 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_budget},
     REQUESTS_ROW,
     READER_ROW,
+    EXPECT_ROW,
     JSON_ROW(struct stage, json),
     NO_PROGRESS_ROW(struct stage, no_progress),
     QUIET_ROW(struct stage, quiet),

@@ -3,6 +3,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "follow_args.h"
 #include "npy.h"
 #include "outfile.h"
@@ -148,7 +149,7 @@ static int stream(struct stream *s)
     if (isatty(STDOUT_FILENO))
         return failed("binary data not written to a terminal");
     signal(SIGPIPE, SIG_IGN); /* so that write() fails instead */
-    if (apl_store_open(s->path, NULL, &s->store, &err) != APL_OK)
+    if (expect_open(s->path, &s->store, &err) != APL_OK)
         return failed("%s", err.message);
     reader_args_choose(&s->args, 0, &choice);
     int status = pick_fields(s, &choice.options);
@@ -187,6 +188,7 @@ static const struct option_row rows[] = {
     {0, "format", "npy", "each column as a NumPy array, one after another", OPTION_CALL, 0, take_format},
     {0, "ids", NULL, "the ids of the rows first, as u64", OPTION_FLAG, offsetof(struct stream, ids), NULL},
     CACHE_ROWS,
+    EXPECT_ROW,
     READER_ROW,
     HELP_ROW,
 };

@@ -2,6 +2,7 @@
 #include "args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "interrupt.h"
 #include "json.h"
 #include "progress.h"
@@ -249,7 +250,7 @@ static int verify(struct job *job)
 {
     apl_store *store;
     apl_error err = {.status = APL_OK};
-    if (apl_store_open(job->path, NULL, &store, &err) != APL_OK) {
+    if (expect_open(job->path, &store, &err) != APL_OK) {
         failed("%s", err.message);
         return job->json ? print_json(json_failure(&err), EXIT_FAILURE) : EXIT_FAILURE;
     }
@@ -284,6 +285,7 @@ static int verify(struct job *job)
 
 static const struct option_row rows[] = {
     THREADS_ROW("check", struct job, threads),
+    EXPECT_ROW,
     JSON_ROW(struct job, json),
     NO_PROGRESS_ROW(struct job, no_progress),
     QUIET_ROW(struct job, quiet),

@@ -5,6 +5,7 @@
 #include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "expect_args.h"
 #include "interrupt.h"
 #include "page.h"
 #include "report.h"
@@ -46,7 +47,7 @@ static int make(struct view *view)
 static int view_store(struct view *view)
 {
     apl_error err;
-    if (apl_store_open(view->path, NULL, &view->store, &err) != APL_OK)
+    if (expect_open(view->path, &view->store, &err) != APL_OK)
         return failed("%s", err.message);
     interrupt_catch();
     progress_begin(&view->progress, !view->quiet && !view->no_progress);
@@ -95,6 +96,7 @@ static const struct option_row rows[] = {
     {0, "sample", "N", "look at N records at most, spread evenly over the store (default: 20000)",
      OPTION_CALL, 0, take_sample},
     CACHE_ROWS,
+    EXPECT_ROW,
     THREADS_ROW("decode", struct view, threads),
     NO_PROGRESS_ROW(struct view, no_progress),
     QUIET_ROW(struct view, quiet),

@@ -106,6 +106,10 @@ typedef struct apl_info {
     uint64_t shuffle_seed;
     uint64_t skipped; /* bad files of the source that were left out; see apl_store_skipped() */
     unsigned shards;  /* of a set, see apl/set.h; 0: not a set */
+    /* 1: the store holds a SHA-256 of each block, a set those of its shards, and `digest` covers them and all else that it
+     * says: see apl_store_options.expected_digest. 0: it was written before format 1.6. */
+    int has_digest;
+    uint8_t digest[32];
 } apl_info;
 
 /* ---------------------------------------------------------------------------------------------- stores */
@@ -125,8 +129,9 @@ typedef enum apl_io {
 /* Zeros mean defaults. Start from APL_STORE_OPTIONS_INIT. */
 typedef struct apl_store_options {
     size_t size; /* sizeof(apl_store_options) */
-    /* 32 bytes: refuse (APL_E_MISMATCH) a store with any other content digest. A set that has grown is opened by the
-     * list that has this one, if it has been kept. NULL: accept any store. */
+    /* 32 bytes: refuse (APL_E_MISMATCH) a store that says that it has any other content digest. A set that has grown is
+     * opened by the list that has this one, if it has been kept. NULL: accept any store. This tells stores apart; it does
+     * not protect against a store that lies: only apl_store_verify() compares what a store says with what it holds. */
     const uint8_t *expected_content;
     /* Where split files are read and written (see apl_split_make()), for instance for a store on a read-only disk.
      * NULL: the store's own directory. */
@@ -146,10 +151,15 @@ typedef struct apl_store_options {
      * would only wait. 0: $APL_REMOTE_REQUESTS, or 256, of which 128 for one process. Of several stores of a server,
      * the one that was opened last decides. See "Stores at URLs" in docs/SCALE.md. */
     unsigned requests;
+    /* 32 bytes, from somebody you trust: apl_info.digest. Refuse (APL_E_MISMATCH) a store with any other digest, or with
+     * none, and each block with other bytes than it had when the store was sealed: as corrupt (APL_E_CORRUPT), before
+     * anything of it is used, wherever it comes from. Blocks are then read as a whole, into memory, and hashed; see
+     * "Pinned stores" in docs/API.md for what that costs. Split files are not covered. NULL: do not. */
+    const uint8_t *expected_digest;
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT                                                  \
-    {                                                                           \
-        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0, NULL, 0, 0 \
+#define APL_STORE_OPTIONS_INIT                                                        \
+    {                                                                                 \
+        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0, NULL, 0, 0, NULL \
     }
 
 /*

@@ -15,3 +15,11 @@ bool late_is_any(const struct spec *spec, unsigned field)
             return true;
     return false;
 }
+
+uint64_t late_bytes(const struct spec *spec)
+{
+    for (uint32_t i = 0; i < spec->sources.count; i++)
+        if (spec->sources.source[i].store->pinned)
+            return KEPT_LISTED_BYTES + KEPT_DIGEST_BYTES;
+    return KEPT_LISTED_BYTES;
+}

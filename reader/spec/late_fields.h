@@ -5,8 +5,9 @@
 #include "kept.h"
 #include "spec.h"
 
-/* Memory that a value takes while its block is in memory: its size, its end, its place and its checksum. */
-#define LATE_BYTES KEPT_LISTED_BYTES
+/* Memory that a value takes while its block is in memory: its size, its end, its place and its checksum; and its digest, if any of the
+ * stores is pinned. */
+uint64_t late_bytes(const struct spec *spec);
 
 /* Are the values of a field read late, of block `index` of the split? Are some of the field's, of any block? Never those that windows
  * are made of: all windows of a value would read all of it. */

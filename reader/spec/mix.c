@@ -211,7 +211,8 @@ apl_status mix_digest(const struct spec *spec, uint8_t digest[32], apl_error *er
     return APL_OK;
 }
 
-/* A file is the same if it is the same inode that has not been written since, and the same in content. */
+/* A file is the same if it is the same inode that has not been written since, and the same in content; and if its blocks were compared
+ * with the same digest, or none of them. */
 static void put_file(struct buffer *b, const apl_store *store)
 {
     buffer_le(b, (uint64_t)store->device, 8);
@@ -220,6 +221,9 @@ static void put_file(struct buffer *b, const apl_store *store)
     buffer_le(b, (uint64_t)store->modified.tv_nsec, 8);
     buffer_le(b, store->manifest.info.file_bytes, 8);
     buffer_put(b, store->manifest.info.content_digest, 32);
+    buffer_le(b, store->pinned, 1);
+    if (store->pinned)
+        buffer_put(b, store->manifest.info.digest, 32);
 }
 
 apl_status mix_digest_decoded(const struct spec *spec, struct hash128 *digest, apl_error *err)

@@ -30,7 +30,7 @@ static uint64_t standing_bytes(const struct spec *spec, unsigned f)
 {
     if (spec->options.windows.length)
         return windows_standing_bytes(spec, f);
-    uint64_t loaded = mix_average_bytes(spec, f, false), listed = late_is_any(spec, f) ? LATE_BYTES : 0;
+    uint64_t loaded = mix_average_bytes(spec, f, false), listed = late_is_any(spec, f) ? late_bytes(spec) : 0;
     return loaded > listed ? loaded : listed;
 }
 

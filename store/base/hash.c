@@ -72,6 +72,11 @@ struct hash128 hash_stream_128(struct hash_stream *stream)
     return (struct hash128){h.low, h.high};
 }
 
+void hash_sha256(const void *data, size_t size, uint8_t digest[32])
+{
+    SHA256(data, size, digest);
+}
+
 struct sha256 {
     SHA256_CTX context;
 };

@@ -23,6 +23,8 @@ void hash_stream_add(struct hash_stream *stream, const void *data, size_t size);
 uint64_t hash_stream_64(struct hash_stream *stream);
 struct hash128 hash_stream_128(struct hash_stream *stream);
 
+void hash_sha256(const void *data, size_t size, uint8_t digest[32]);
+
 /* SHA-256 of bytes that come in pieces. */
 struct sha256;
 struct sha256 *sha256_new(void); /* NULL: out of memory */

@@ -23,9 +23,18 @@ format_stores()
         "$scratch"/sets/shuffled/deep && "$scratch/format_stores" "$scratch/made" "$scratch/sets"
 }
 
+digest() # STORE: that apldata says it has; of an older one, nothing
+{
+    "$build/apldata" info --json "$1" | tr -d ' \n' | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p'
+}
+
+# With any digest that is not its own, a store is refused.
 read_store() # STORE
 {
-    "$python" -B tests/format/format_reader.py "$1"
+    digest=$(digest "$1")
+    # shellcheck disable=SC2086
+    "$python" -B tests/format/format_reader.py ${digest:+--digest "$digest"} "$1" &&
+        ! "$python" -B tests/format/format_reader.py --digest "$(printf %064d 1)" "$1" 2>/dev/null
 }
 
 read_sets() # SET...
@@ -38,7 +47,7 @@ refused() # STORE: does the reader notice?
     cp -r "$1" "$scratch/damaged" && chmod u+w "$scratch/damaged/data.mdb" &&
         printf '\252\125' | dd of="$scratch/damaged/data.mdb" bs=1 conv=notrunc status=none \
             seek=$(($(wc -c <"$scratch/damaged/data.mdb") / 2)) &&
-        ! read_store "$scratch/damaged"
+        ! "$python" -B tests/format/format_reader.py "$scratch/damaged"
 }
 
 # Splits of every rule, some of them of rests, in a store as its source has it and in a shuffled one.
@@ -109,7 +118,15 @@ worked_example() # STORE
         od -An -v -tu1 -w1 -j 1024 -N 1024 | tr -d ' ' | diff - "$scratch/example/green"
 }
 
+has_digests() # STORE...: all of them
+{
+    for store in "$@"; do
+        [ -n "$(digest "$store")" ] || { echo "$store has no digest" && return 1; }
+    done
+}
+
 check "format: stores of every kind can be made" format_stores
+check "format: all have digests" has_digests "$scratch"/made/* "$scratch"/sets/*
 check "format: and of archives" cifar binary 25 "" "-b 40"
 check "format: shuffled ones" cifar cifar-shuffled 20 "--cifar100 --python" "--shuffle=42"
 

@@ -1,5 +1,6 @@
 """The manifest of a store, as docs/FORMAT.md has it."""
 
+import hashlib
 import math
 import re
 
@@ -71,9 +72,12 @@ class Manifest:
         self.moments, self.class_counts, self.colours = {}, {}, {}
         self.tool = self.source = None
         self.skipped, self.skipped_files = 0, []
+        self.digests, self.digest = None, None
         while c.left():
             tag, flags, length = c.numbers("HHI")
             self.entry(tag, flags, Bytes(c.take(length)))
+        if self.digests:
+            self.digest = hashlib.sha256(data).digest()
 
     def entry(self, tag, flags, c):
         if tag == 1:
@@ -135,6 +139,9 @@ class Manifest:
             must(varying.dtype == U8 and len(varying.shape) == 3 and varying.varying, "varying images")
             must(varying.varying_level is None and varying.codec == 0, "varying images")
             varying.varying_level = level
+        elif tag == 18:
+            must(self.digests is None, "two entries with digests")
+            self.digests = [c.take(32) for _ in range(c.number("Q"))]
         else:
             must(not flags & REQUIRED, f"entry {tag} is not known")
 
@@ -150,6 +157,8 @@ class Manifest:
                 must(first == at, f"{what} leave a gap")
                 at += count
             must(at == self.records, f"{what} do not cover the records")
+        if self.digests is not None:
+            must(len(self.digests) == len(list(self.blocks())), "number of digests")
         numbers = [s[0] for s in self.segments]
         must(numbers == sorted(set(numbers)), "numbers of segments")
 
@@ -161,7 +170,7 @@ class Manifest:
         new = self.skipped or any(f.media for f in self.fields)
         must(
             self.minor
-            == (5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
+            == (6 if self.digests else 5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
             f"minor version {self.minor}",
         )
 

@@ -1,10 +1,10 @@
 """A second reader of stores, written from docs/FORMAT.md alone: plain Python, py-lmdb and the zstd command;
 format_*.py beside it are its parts.
 
-    format_reader.py STORE...
+    format_reader.py [--digest DIGEST] STORE...
 
 Reads every field of every record, and compares checksums, record hashes, digests, statistics and the order of
-shuffled stores with what the store says. Prints a line a store; exits with 1 if anything disagrees. Without
+shuffled stores with what the store says, and with a digest that it must have. Prints a line a store; exits with 1 if anything disagrees. Without
 libxxhash the XXH3 checks are left out, and the line says so.
 """
 
@@ -244,10 +244,12 @@ def read_store(path):
     manifest.check()
     columns = [[] for _ in manifest.fields]
     totals = [Totals() for _ in manifest.fields]
-    for place in manifest.blocks():
+    for i, place in enumerate(manifest.blocks()):
         key = (2, place[0], place[1])
         must(key in values, f"block {key} is missing")
         try:
+            found = hashlib.sha256(values[key]).digest()
+            must(not manifest.digests or found == manifest.digests[i], "digest")
             for column, part in zip(columns, read_block(values.pop(key), manifest, place, totals)):
                 column += part
         except Wrong as e:
@@ -271,8 +273,9 @@ def check_whole(manifest, columns, totals):
         check_order(manifest, [int.from_bytes(v, "little") for v in columns[-1]])
 
 
-def check_store(path):
+def check_store(path, digest):
     manifest, columns, totals = read_store(path)
+    must(digest is None or manifest.digest == digest, "the digest is not the one expected")
     check_whole(manifest, columns, totals)
     codecs = sorted(set().union(*(t.codecs for t in totals)))
     note = "" if xxhash else "; XXH3 left out for lack of libxxhash"
@@ -286,10 +289,12 @@ def main(paths):
     if not lmdb or not shutil.which("zstd"):
         print(f"skipped format reader ({'no py-lmdb' if not lmdb else 'no zstd command'})")
         return 0
-    status = 0
+    status, digest = 0, None
+    if paths[:1] == ["--digest"]:
+        digest, paths = bytes.fromhex(paths[1]), paths[2:]
     for path in paths:
         try:
-            check_store(path)
+            check_store(path, digest)
         except Wrong as e:
             print(f"{os.fspath(path)}: {e}", file=sys.stderr)
             status = 1

@@ -18,7 +18,7 @@ from format_manifest import POSITION, REQUIRED, Manifest
 from format_reader import check_whole, read_store
 
 SET, SHARD = 64, 65
-FIELD, KEPT, CLASSES = 4, 11, 5
+FIELD, KEPT, CLASSES, DIGESTS = 4, 11, 5, 18
 
 
 def varint(c):
@@ -83,14 +83,15 @@ class List(Manifest):
     def __init__(self, data):
         c = Bytes(data)
         must(c.take(4) == b"APLS", "magic")
-        major, _, size, checksum = c.numbers("HHQQ")
+        major, minor, size, checksum = c.numbers("HHQQ")
         must(major == 1 and size == len(data), "version or size")
         check_xxh3(data[24:], checksum, "list")
         self.fields, self.shards, tags = [], [], []
+        self.digests, self.digest = None, None
         while c.left():
             tag, flags, length = c.numbers("HHI")
             payload = Bytes(c.take(length))
-            must(tag == CLASSES or flags & REQUIRED, f"entry {tag} is not required")
+            must(tag in (CLASSES, DIGESTS) or flags & REQUIRED, f"entry {tag} is not required")
             tags.append(tag)
             if tag == SET:
                 self.count, flags, self.content, self.source = (
@@ -102,9 +103,13 @@ class List(Manifest):
             elif tag == SHARD:
                 self.shards.append(Shard(payload, self.fields))
             else:
-                must(tag in (FIELD, KEPT, CLASSES), f"entry {tag} is not known")
+                must(tag in (FIELD, KEPT, CLASSES, DIGESTS), f"entry {tag} is not known")
                 self.entry(tag, flags, payload)
-        must(tags == sorted(tags, key=(SET, FIELD, KEPT, CLASSES, SHARD).index), "order of entries")
+        must(tags == sorted(tags, key=(SET, FIELD, KEPT, CLASSES, SHARD, DIGESTS).index), "order of entries")
+        must(minor == (self.digests is not None), "minor version")
+        if self.digests:
+            self.digest = hashlib.sha256(data).digest()
+            must(len(self.digests) == len(self.shards), "number of digests")
         must(self.count == len(self.shards) >= 1, "number of shards")
         for f in self.fields:
             must((f.codec, f.level, f.raw, f.coded, f.digest) == (0, 0, 0, 0, bytes(32)), "fields of a set")
@@ -125,8 +130,12 @@ class Whole:
         with open(os.path.join(path, "set.apl"), "rb") as file:
             self.list = List(file.read())
         self.fields, self.stores = self.list.fields, []
-        for shard in self.list.shards:
+        for i, shard in enumerate(self.list.shards):
             self.stores.append(self.open(path, shard))
+            digest = self.stores[-1][0].digest
+            must(not self.list.digests or self.list.digests[i] == digest, f"{shard.name}: digest")
+        has_all = all(manifest.digest for manifest, _ in self.stores)
+        must(has_all == (self.list.digests is not None), "digests of shards")
         self.splits, self.columns = [], [[] for _ in self.fields]
         self.members = {}  # of shard and member, the first id and the records
         for name in dict.fromkeys(name for shard in self.list.shards for name, _ in shard.splits):
@@ -202,6 +211,7 @@ def compare(apldata, path):
     said = json.loads(run(apldata, "info", "--json", path))
     must(said["records"] == len(whole.columns[0]), "records")
     must(said["content_sha256"] == whole.list.content.hex(), "content digest")
+    must(said["digest"] == (whole.list.digest and whole.list.digest.hex()), "digest")
     must([(s["name"], s["first"], s["count"]) for s in said["splits"]] == whole.splits, "splits")
     members = [(m["name"], m["split"], m["first"], m["count"]) for m in said["members"]]
     must(members == whole.member_list(), "members")

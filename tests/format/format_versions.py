@@ -13,7 +13,7 @@ import lmdb
 from format_bytes import Bytes, xxh3_64
 
 MANIFEST = struct.pack(">III", 1, 0, 0)
-FIELD, MEMBER, KEPT, SKIPPED = 4, 7, 11, 12
+FIELD, MEMBER, KEPT, SKIPPED, DIGESTS = 4, 7, 11, 12, 18
 
 
 def entries(manifest):
@@ -73,6 +73,19 @@ def variants(parts):
         if skipped:
             at = skipped[0]
             yield name, build([*parts[:at], (SKIPPED, 0, payload), *parts[at + 1 :]]), {}
+    without = [p for p in parts if p[0] != DIGESTS]
+    digests = next(data for tag, _, data in parts if tag == DIGESTS)
+    count = struct.unpack_from("<Q", digests)[0]
+    yield "accepted-without-digests", build(without), {}
+    for name, payload in (
+        ("refused-digests-cut", digests[:-1]),
+        ("refused-no-digests", struct.pack("<Q", 0)),
+        ("refused-digests-of-fewer-blocks", struct.pack("<Q", count - 1) + digests[8:-32]),
+        ("refused-digests-of-more-blocks", struct.pack("<Q", count + 1) + digests[8:] + bytes(32)),
+        ("refused-digests-beyond-the-entry", struct.pack("<Q", 1 << 59) + digests[8:]),
+    ):
+        yield name, build([*without, (DIGESTS, 0, payload)]), {}
+    yield "refused-digests-twice", build([*parts, (DIGESTS, 0, digests)]), {}
     twice = [p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]
     yield "refused-two-of-a-split", build(twice), {}
 

@@ -126,7 +126,11 @@ static void repair_digests(struct values *values, const uint8_t *data, size_t si
     if (status != APL_OK)
         return;
     if (store_index(&lmdb, &m, &blocks, NULL) == APL_OK && m.info.records <= SOME_RECORDS) {
-        struct readback what = {.lmdb = &lmdb, .entries = blocks, .manifest = &m, .threads = 1};
+        struct readback what = {.lmdb = &lmdb,
+                                .entries = blocks,
+                                .manifest = &m,
+                                .take_digests = m.digests.data, /* NULL, where there are none */
+                                .threads = 1};
         if (readback(&what, &found, NULL) == APL_OK) {
             take_digests(&m, &found);
             put_manifest(values, &m);

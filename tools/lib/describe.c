@@ -99,6 +99,8 @@ static void describe_head(const char *path, const apl_store *store)
     if (info->has_source_digest)
         printf("sha256   %s\n", digest_text(info->source_digest));
     printf("content  %s\n", digest_text(info->content_digest));
+    if (info->has_digest)
+        printf("digest   %s\n", digest_text(info->digest));
     if (info->skipped)
         printf("skipped  %s of the source\n", counted(info->skipped, "bad file"));
     if (info->shuffled && info->shards)

@@ -1,6 +1,7 @@
 /* What to read, by options: see source_args.h. */
 #include "source_args.h"
 
+#include "expect_args.h"
 #include "report.h"
 #include "where.h"
 
@@ -64,6 +65,13 @@ static apl_status open_mix(struct source_args *s, const struct reader_args *args
 {
     size_t count;
     char *const *items = reader_args_items(args, "with", &count);
+    if (count && expect_given()) {
+        snprintf(
+            err->message, sizeof err->message,
+            "--expect is the digest of one DB, and says nothing of those of --with: join them into a set, "
+            "which has one of its own");
+        return err->status = APL_E_INVALID;
+    }
     s->mix = calloc(count + 1, sizeof *s->mix);
     apl_status status = s->mix ? APL_OK : no_memory(err);
     for (; status == APL_OK && s->mix_count < count; s->mix_count++)

@@ -28,10 +28,13 @@
  *     apl_batch *batch;
  *     apl_reader_open(store, &options, &reader, &err);
  *     for (int epoch = 0; epoch < 10; epoch++) {
- *         while (apl_reader_next(reader, &batch, &err) == APL_OK) {    (APL_END at the end of the epoch)
+ *         apl_status st;
+ *         while ((st = apl_reader_next(reader, &batch, &err)) == APL_OK) {
  *             train(apl_batch_column(batch, 0)->data, apl_batch_rows(batch));
  *             apl_batch_release(batch);
  *         }
+ *         if (st != APL_END)
+ *             die(err.message);
  *         apl_reader_next_epoch(reader, &err);
  *     }
  *     apl_reader_close(reader);
@@ -40,29 +43,37 @@
  *
  *     apl/status.h      status codes and errors
  *     apl/store.h       open and describe a store, get records, find records, verify
+ *     apl/set.h         open many stores as one
  *     apl/writer.h      make a store
  *     apl/split.h       divide the records: validation, folds, clients
  *     apl/reader.h      batches for training: orders, ranks, budgets, resuming
- *     apl/transform.h   crop, flip and normalise images on their way into a batch
+ *     apl/transform.h   decode, crop, augment and normalise images on their way into a batch
+ *     apl/collation.h   make arrays of values of varying shape: pad, pack, windows, buckets, graphs
  *     apl/sampling.h    epochs that are samples: balanced, weighted
+ *     apl/serve.h       one reader for the processes of a machine
  *     apl/stats.h       what has been delivered, and where the time went
  *     apl_ingest.h      turn archives into stores, with libaplingest
  *
  * Rules that hold everywhere:
  *
- *   - Every call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be
- *     NULL; APL_OK and APL_END leave it alone. A call that fails leaves its results untouched, except the required
- *     size or count, where stated.
+ *   - A call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be NULL,
+ *     and leaves its results untouched, except the required size or count, where stated. APL_OK and APL_END leave
+ *     apl_error alone.
  *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
  *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
- *     time. Neither may be used in a child after fork().
- *   - Numbers are in the machine's byte order. Sizes are in bytes unless another unit is given.
+ *     time. Neither may be used in a child after fork(): there, a writer's calls return APL_E_FORKED, and closing it
+ *     touches nothing.
+ *   - The size of a struct that a call fills in or reads is passed along with it, if a later version may append members.
+ *     A call fills in the members that both versions know, and sets to 0 what lies beyond them up to the given size.
+ *     A size that nobody has set, 0 or more than 64 KiB, is a wrong argument, and nothing is written.
+ *   - Numbers are in native byte order. Sizes are in bytes unless another unit is given.
  *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
  *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.
+ *   - A thread that calls the library needs a stack of 256 KiB, and what its own callbacks use.
  *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
  *     opened with dlopen() may be closed once its readers and writers are closed.
  *
- * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to follow. From
+ * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to migrate. From
  * 1.0 on, until a 2.0 with its own soname:
  *
  *   - A program compiled against older headers runs with a newer library, and one that uses nothing new runs with an
@@ -82,8 +93,11 @@
 #ifndef APL_H
 #define APL_H
 
+#include "apl/collation.h"
 #include "apl/reader.h"
 #include "apl/sampling.h"
+#include "apl/serve.h"
+#include "apl/set.h"
 #include "apl/split.h"
 #include "apl/stats.h"
 #include "apl/status.h"

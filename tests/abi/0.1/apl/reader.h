@@ -2,6 +2,7 @@
 #ifndef APL_READER_H
 #define APL_READER_H
 
+#include "collation.h"
 #include "sampling.h"
 #include "transform.h"
 
@@ -41,8 +42,8 @@ typedef struct apl_reader apl_reader;
 /* How the order of an epoch is made. Either way, each record is delivered exactly once per epoch (or `reuse`
  * times). */
 typedef enum apl_order {
-    /* A pure function of content, split, seed, epoch, window and bins: the same on every machine, with any number of
-     * threads. If the window covers the split, it is a uniform permutation. */
+    /* A pure function of content, records per block, split, seed, epoch, window and bins: the same on every machine,
+     * with any number of threads. If the window covers the split, it is a uniform permutation. */
     APL_STRICT = 0,
     /* Whatever is ready comes first: a slow block delays nothing else. Draws are uniform among the loaded records. */
     APL_FREE = 1
@@ -61,17 +62,37 @@ typedef struct apl_allocator {
  */
 
 /* Identifies this process within a distributed run. The processes share one order: together they deliver each record
- * once, and each gets the same number of batches, of which the last may be short or empty. */
+ * once, and each gets the same number of batches, of which the last may be short or empty. One reader may serve several
+ * ranks: see `list`. */
 typedef struct apl_ranks {
     /* This process's rank, and the number of processes. Both 0: taken from the launcher (RANK and WORLD_SIZE, or the
-     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
+     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. One variable of a pair without the other says nothing:
+     * RANK without WORLD_SIZE, or SLURM_PROCID without SLURM_STEP_NUM_TASKS, as in a batch script that runs alone.
+     * Free order is for a world of 1, without lanes. */
     unsigned rank, world;
-    /* The number of lanes, a multiple of world; 0: 1, the order of a single reader. A lane is an independent stream of
-     * blocks, which are dealt to the lanes anew each epoch; batches take positions from the lanes in turn. So a rank
-     * decodes only the blocks of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes
-     * nearly all blocks. Each lane has a share of the window, and the order is uniform within a lane. */
+    /* The number of lanes; 0: 1, the order of a single reader. A lane is an independent stream of blocks, which are
+     * dealt to the lanes afresh each epoch; positions of the epoch go to the lanes in turn. So a rank decodes only
+     * the blocks of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes nearly
+     * all blocks. Each lane has a share of the window, and the order is uniform within a lane.
+     *
+     * If it is a multiple of world, each rank has its own lanes. Otherwise ranks take equal shares of the lanes, one
+     * after another: with one lane per machine, the ranks of a machine share its lane; after a change of world, a
+     * rank decodes its share, and also part of the lanes that its share cuts. The order is the same for any world. */
     unsigned lanes;
-    uint32_t reserved[5];
+    /*
+     * One reader for several ranks, such as those of one machine: list[0] ... list[count-1], all different; `rank` must
+     * then be 0. apl_reader_next_of() and its like say for which rank they are called. Each rank gets the batches,
+     * states and receipts that a reader of its own would give it, but each block is read and decoded once for all of
+     * them, and the decoded records are in memory once. Copied. NULL: this process's rank alone.
+     *
+     * The ranks advance together: at most queue_depth finished batches (and one per thread that assembles) wait for
+     * each. While a rank takes none of those that wait for it, releases none of those it holds, or does not begin the
+     * epoch that the others have begun, the others get no more either. Their calls then return APL_E_TIMEOUT, after
+     * faults.timeout_ms (0: after 5 minutes), with a message that names the rank; the next call resumes waiting.
+     */
+    unsigned count;
+    const unsigned *list;
+    uint32_t reserved[2];
 } apl_ranks;
 
 /* A store to read together with the reader's own. Start from APL_SOURCE_INIT. */
@@ -108,9 +129,12 @@ typedef struct apl_mix {
 
 /* What to do when something goes wrong. */
 typedef struct apl_faults {
-    /* How many records of corrupt blocks may be left out before that is an error; 0: the first is an error. */
+    /* The most records that may be left out before it is an error; 0: the first is an error. A corrupt block is left
+     * out as a whole; an image that is intact but cannot be decoded is left out alone. */
     uint64_t skip_corrupt;
-    unsigned timeout_ms; /* the longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever */
+    /* The longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever. Without threads, it is looked at
+     * between two blocks that a call loads, or batches that it makes. */
+    unsigned timeout_ms;
     uint32_t reserved[5];
 } apl_faults;
 
@@ -133,7 +157,7 @@ typedef struct apl_reader_options {
      * The window has to cover the split. Only the first epoch waits: later ones find everything loaded. */
     int fill;
     uint64_t seed;
-    uint64_t first_epoch;            /* at most 2^63 - 1 */
+    uint64_t first_epoch;            /* at most 2^63 - 1; a state has its own */
     const apl_transform *transforms; /* of image fields, at most one per field; NULL: none */
     size_t transform_count;
     /* Only these records of the split (with `mix`: of the splits), each once; the order of this array has no effect.
@@ -145,22 +169,34 @@ typedef struct apl_reader_options {
     size_t state_size;
 
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
-     * records as 4 GiB hold. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
-     * which the default allows for. */
+     * records as 4 GiB hold. All fields count, so that the order is the same whichever are read; memory is used only
+     * for those that are. Values of kept fields count 28 bytes each here, whatever their size: they are read from the
+     * file when their batch is made, so by default the whole split is shuffled, however large it is. With
+     * `reuse`, a window that does not cover the split takes up to `reuse` times its memory; the default allows for
+     * that. */
     uint64_t window;
-    unsigned bins;  /* 1 ... 4096: number of bins per window that records are drawn from; leave at 0 (64) */
+    unsigned bins;  /* 1 ... 4096: number of bins per window that strict order draws from; leave at 0 (64) */
     unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
     /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
-     * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
-     * readers of this process that read the same records and fields of the same files share one decoded copy. Each
-     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. */
+     * remaining memory caches decoded blocks for the next epoch, soonest needed first. If the window covers the
+     * split, readers of this process that read the same records and fields of the same files share one decoded copy.
+     * Each block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget.
+     * Values of varying shape count with their average size, those in blocks and those in batches.
+     * Batches of values of varying shape, such as kept fields without a transform, are made as far as the budget has
+     * room for their values; only the batch that a rank gets next is made whatever its size. So a batch that is
+     * larger than what is left takes the reader beyond the budget until it is released. Values of varying shape
+     * that are not kept stay in memory with their block until its last record has been delivered: under a window that
+     * does not cover the split they take up to about five times what the budget counts for them, at 128 records to a
+     * block. Without a budget, a window that takes more than 256 MiB, and more than 256 times the bytes of its files
+     * (APL_EXPANSION in the environment says otherwise), is refused with APL_E_UNSUPPORTED. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */
     unsigned threads;
-    /* If not 0, these replace `threads`: threads that only load, and threads that only assemble. */
+    /* If not 0, these replace `threads`: the reader's threads that only load, and those that only assemble; not the
+     * caller's that take batches. */
     unsigned loaders, consumers;
-    unsigned queue_depth;           /* finished batches that may wait, plus one per consumer; 0: 4 */
+    unsigned queue_depth;           /* finished batches that may wait, plus one per assembling thread; 0: 4 */
     const apl_allocator *allocator; /* for the memory of batches; NULL: the library's own */
     /* Called on the library's threads with every batch before it is handed out. It may write into the batch's columns,
      * but must not call the reader (APL_E_REENTRANT). apl_reader_close() does not wait for a call that hangs: the batch
@@ -171,26 +207,41 @@ typedef struct apl_reader_options {
     apl_ranks ranks;
     apl_mix mix;
     apl_faults faults;
+
+    /* How fields of varying shape are collated, at most one for each; NULL: one value after another. */
+    const apl_collation *collations;
+    size_t collation_count;
+
+    const apl_blend *blend; /* NULL: the images of a batch are not mixed */
+
+    /* 1: only copies what a reader with the same options would read to the stores' caches (apl_store_options.cache),
+     * in the order in which it would need it. Batches have ids, but no columns; when one is handed out, what it needs
+     * is in the cache. APL_E_NOSPACE: the cache is full (sys_errno is 0 if it has reached its budget). What is
+     * already cached is checked, not fetched again. All stores must be at URLs. Excludes transforms, collations,
+     * blend and on_batch. */
+    int stage;
+
+    /* An existing directory, in which a thread updates a file of the reader's figures every second, for `apldata
+     * top`: see docs/MONITORING.md. NULL: $APL_MONITOR, if it is set; "": do not. */
+    const char *monitor;
 } apl_reader_options;
-#define APL_READER_OPTIONS_INIT                                                                          \
-    {                                                                                                    \
-        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, {0}}, {NULL, 0, 0, {0}},        \
-        {                                                                                                \
-            0, 0,                                                                                        \
-            {                                                                                            \
-                0                                                                                        \
-            }                                                                                            \
-        }                                                                                                \
+#define APL_READER_OPTIONS_INIT                                                                            \
+    {                                                                                                      \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}}, \
+            {0, 0, {0}}, NULL, 0, NULL, 0, NULL                                                            \
     }
 
 /*
- * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads start at once.
- * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option is wrong and what is accepted),
- * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields
- * differ).
+ * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads start work at the
+ * first apl_reader_next(), or a millisecond after open, so a reader that is only queried decodes nothing.
  *
- * To resume, open a reader with the same options, and in addition the state.
+ * `options` may be NULL. All that it points to is copied and may be freed once this returns; only the stores, and
+ * what the two `user` pointers (allocator->user, on_batch_user) point to, are used later. Likely errors:
+ * APL_E_INVALID (the message says which option is wrong and what is accepted), APL_E_NOTFOUND (split or field),
+ * APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields differ).
+ *
+ * To resume, open a reader with a state; apl_reader_state() says which options may then differ.
  */
 APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
                                                 apl_reader **reader, apl_error *err);
@@ -199,10 +250,11 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  * Hands out the next batch, waiting for it if necessary. Once the whole epoch has been handed out, returns APL_END to
  * every caller until apl_reader_next_epoch(). At the end of an epoch, a rank's batch may have no rows.
  *
- * Errors: APL_E_CORRUPT (the message names member and block; the error is permanent, but batches before the block still
- * come), APL_E_LENT (batches that have not been released use up the budget), APL_E_TIMEOUT (after faults.timeout_ms; the
- * message names the block, or on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled
- * or closed), APL_E_FORKED, APL_E_REENTRANT.
+ * Errors: APL_E_CORRUPT (the message names member and block, and the record if it is about a value of a kept field; the
+ * error is permanent, but batches before it still come), APL_E_LENT (batches that have not been released use up the
+ * budget: hold fewer, or raise memory_budget), APL_E_TIMEOUT (after faults.timeout_ms; the message names the block, or
+ * on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled or closed), APL_E_FORKED,
+ * APL_E_REENTRANT, APL_E_INVALID (an image that is too small for its transform).
  */
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
 
@@ -211,12 +263,32 @@ APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **
  * APL_E_CANCELLED, APL_E_FORKED, APL_E_REENTRANT. */
 APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_error *err);
 
-/* The current epoch, and the number of batches in the whole of it. */
+/* The current epoch, and the number of batches in the whole of it: after resuming, fewer are left, which
+ * apl_state_position() helps to count. */
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
 
-/* For any record that the reader can hand out: which store it is from (0 for the reader's own, i + 1 for mix.sources[i]), and
- * its id there. APL_E_NOTFOUND if there is no such id. */
+/* The number of rows in each batch, except for the last of an epoch. */
+APL_API size_t apl_reader_batch_size(apl_reader *reader);
+
+/*
+ * The same for one of the ranks that a reader serves (see apl_ranks.list). Ranks are independent of each other: their
+ * calls may come from different threads, and one may begin the next epoch, or abandon the rest of one, before the
+ * others do. A state belongs to a rank, but all ranks of a reader resume from a single state: take it when all of
+ * them have taken the same number of batches. APL_E_INVALID: the reader does not serve that rank
+ * (apl_reader_epoch_of(): 0).
+ *
+ * If a reader serves several ranks, calls without a rank return APL_E_INVALID, except for apl_reader_epoch(), which
+ * returns the epoch of the rank furthest behind, and for those that concern the reader as a whole: batches, source,
+ * transform_complete, cancel, close and stats.
+ */
+APL_API APL_MUST_USE apl_status apl_reader_next_of(apl_reader *reader, unsigned rank, apl_batch **batch,
+                                                   apl_error *err);
+APL_API APL_MUST_USE apl_status apl_reader_next_epoch_of(apl_reader *reader, unsigned rank, apl_error *err);
+APL_API uint64_t apl_reader_epoch_of(apl_reader *reader, unsigned rank);
+
+/* For any record that the reader can hand out: its store (0 for the reader's own, i + 1 for mix.sources[i]), and its id
+ * there. APL_E_NOTFOUND if there is no such id. */
 APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t id, size_t *source,
                                                   uint64_t *own_id, apl_error *err);
 
@@ -242,7 +314,7 @@ APL_API void apl_reader_cancel(apl_reader *reader);
 APL_API void apl_reader_close(apl_reader *reader);
 
 /* For a reader's batch: its epoch; the position of its first row in the epoch's order; the ids of rows that were left
- * out because their block is corrupt; and, for each row, which copy of its record it is, from 0 (NULL for a batch
+ * out (apl_faults.skip_corrupt); and, for each row, which copy of its record it is, from 0 (NULL for a batch
  * that is not from a reader). */
 APL_API uint64_t apl_batch_epoch(const apl_batch *batch);
 APL_API uint64_t apl_batch_position(const apl_batch *batch);
@@ -250,17 +322,24 @@ APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count)
 APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
 
 /*
- * Saves the reader's position after the last batch handed out, in *size bytes. If `state` is NULL or *size is too
- * small, only sets *size (APL_E_INVALID if it was too small).
+ * Saves the reader's position after the last batch handed out. *size is the room at `state`, and becomes the length of
+ * what is saved; APL_STATE_BYTES are enough in strict order. If `state` is NULL, only sets *size (APL_OK); the same,
+ * with APL_E_INVALID, if the room is too small.
  *
- * A reader opened with this state resumes with the very next record. Threads, batch size, world and transforms may
- * differ. A state of another store, split, seed, order, window, number of bins, lanes, reuse, sampling, ids or mix is
- * refused (APL_E_MISMATCH). If the whole epoch had been handed out when the state was taken, whether or not APL_END
- * had been returned, the first result is APL_END: the epoch is over, and apl_reader_next_epoch() starts the next one.
+ * A reader opened with this state resumes with the very next record: a batch counts once it has been handed out.
+ * Threads, batch size, drop_last, world and transforms may differ. A state of another store, split, seed, order,
+ * window, number of bins, lanes, reuse, sampling, ids, mix or collation that counts otherwise (packed rows, windows,
+ * buckets) is refused (APL_E_MISMATCH), and the message names what differs. If the whole epoch had been
+ * handed out when the state was taken, whether or not APL_END had been returned, the first result is APL_END: the epoch
+ * is over, and apl_reader_next_epoch() starts the next one.
  */
 #define APL_STATE_BYTES 96 /* in strict order; free order adds one bit per delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
                                                  apl_error *err);
+
+/* The same for one of the ranks that a reader serves. */
+APL_API APL_MUST_USE apl_status apl_reader_state_of(apl_reader *reader, unsigned rank, void *state,
+                                                    size_t *size, apl_error *err);
 
 /* Reads a state's epoch, and the number of deliveries of that epoch that all ranks together had handed out. Needs
  * neither reader nor store. APL_E_INVALID: not a valid reader state; APL_E_VERSION: from a later version. */

@@ -41,8 +41,33 @@ extern "C" {
  * records. With `stratify` too, a group counts towards its most frequent class (of several, the lowest), and a class
  * falls short by less than one group.
  *
+ * To hold out several parts, let each divide what the last one leaves: "test" of "train", then "val" of "train-test",
+ * and train on "train-test-val". Two splits of the same parent overlap: the hashes of one seed put the smaller into the
+ * larger, as a rule, and those of two seeds put some of the records into both. So a split is refused (APL_E_INVALID) if it
+ * would share records with one that divides the same records, or some of them, by the same seed. The message names that
+ * split and the parent to divide instead. `overlap` allows it, as for parts of growing size. With different seeds, as for
+ * repeated random subsampling, the split is made, and `shared` tells what it has in common with others. What comes from a
+ * split does not overlap it; nor do two divisions into many parts count, which both have all records of the parent.
+ *
+ * A split that comes from another belongs to the records that this had. Once the other has been replaced and has other
+ * records, the store refuses what comes from it (APL_E_MISMATCH), which could otherwise share records with what it was
+ * kept apart from; make it again. If the other's file has been removed, what comes from it can still be used.
+ *
+ * A store that is open remembers which records the split files had that it has opened, and those that these come from. If
+ * another process, or another apl_store, has since replaced one with other records, that store refuses it
+ * (APL_E_MISMATCH): a reader that goes on with the old part would share records with one on the new rest. Open the store
+ * again, and its readers. A split that is replaced through the store itself is taken to be meant: its readers keep their
+ * records, and those opened afterwards have the new ones.
+ *
  * A split file belongs to the content of one store: if the data has been replaced by other data, the store refuses
- * the file (APL_E_MISMATCH). It can be removed like any file, even while in use.
+ * the file (APL_E_MISMATCH). It can be removed like any file, even while in use. If the same records have been stored again
+ * from a source that has a split of one of the file's two names, that name means the source's split, and the store refuses
+ * the file under the other name, and what comes from it: the rest would still lack records that now no name means.
+ *
+ * A set that has grown has splits for each of its lists. Where db/val.split belongs to another list, it is left alone:
+ * this list's is db/val.split-DIGEST, with the first 16 hexadecimal digits of the content digest. So who resumes with
+ * the older list finds its splits, and the new list gets its own from the same call. Once the older list has been
+ * removed, `replace` replaces its file.
  */
 
 /* What is hashed to find a record's side. The numbers are written to split files and never change. */
@@ -52,6 +77,13 @@ typedef enum apl_split_by {
     APL_BY_ID = 2,      /* its id in this store */
     APL_BY_GROUP = 3    /* its value of the field `group`; reported in apl_split_file, not valid in options */
 } apl_split_by;
+
+/* What a new split has in common with others that divide the same records. */
+typedef struct apl_split_overlap {
+    uint64_t records;  /* that it shares with `other`; 0: nothing is shared */
+    unsigned splits;   /* how many others share some */
+    char message[488]; /* all this in one line, with what to do; "" if nothing is shared */
+} apl_split_overlap;
 
 typedef struct apl_split_options {
     size_t size;          /* sizeof(apl_split_options); members that an older version lacks are taken as 0 */
@@ -64,17 +96,22 @@ typedef struct apl_split_options {
     int replace;          /* 1: replace an existing split file */
     const char *group;    /* a field whose equal values stay together; `by` must then be 0. NULL: none */
     apl_split_by by;
+    apl_split_overlap
+        *shared; /* what it has in common with others, if it is made nevertheless; may be NULL */
+    int overlap; /* 1: it may overlap others with the same seed too */
 } apl_split_options;
-#define APL_SPLIT_OPTIONS_INIT                                                        \
-    {                                                                                 \
-        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0, NULL, APL_BY_CONTENT \
+#define APL_SPLIT_OPTIONS_INIT                                                                 \
+    {                                                                                          \
+        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0, NULL, APL_BY_CONTENT, NULL, 0 \
     }
 
 /*
- * Makes a split and writes its file atomically. Takes the same lock as writers. Either side may turn out empty. Likely
- * errors: APL_E_INVALID (the name is taken or not a valid name), APL_E_NOTFOUND (parent or field), APL_E_EXISTS,
- * APL_E_BUSY (a store is being written there), APL_E_MISMATCH (the store has been replaced since it was opened),
- * APL_E_IO, APL_E_CORRUPT (a block).
+ * Makes a split and writes its file atomically. Takes the same lock as writers. Either side may turn out empty, if
+ * there are few records; readers refuse an empty one (APL_E_INVALID). Likely errors: APL_E_INVALID (the name is taken
+ * or not a valid name; the split overlaps another; or a side of many records would be empty, or a hash would give it another
+ * share than it gives by chance, as of a store that was extracted from a split of the same seed, which has divided these
+ * records before: choose another), APL_E_NOTFOUND (parent or field), APL_E_EXISTS, APL_E_BUSY (a store is being written there), APL_E_MISMATCH (the store has been
+ * replaced since it was opened), APL_E_IO, APL_E_CORRUPT (a block).
  */
 APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split_options *options,
                                                apl_error *err);
@@ -106,7 +143,7 @@ APL_API APL_MUST_USE apl_status apl_split_parts(apl_store *store, const apl_spli
 
 /* A split file. Later versions may append members. */
 typedef struct apl_split_file {
-    const char *name;     /* of the part; the file's name is this and ".split" */
+    const char *name;     /* of the part; the file's name is this and ".split", or ".split-DIGEST" */
     const char *rest;     /* of the rest; NULL, like the names below, if the file cannot be used */
     const char *parent;   /* its name when the split was made */
     const char *source;   /* the split of the source that it comes from */
@@ -115,24 +152,35 @@ typedef struct apl_split_file {
     uint64_t seed;
     uint64_t records, rest_records;
     /* APL_OK, or why the file cannot be used: APL_E_CORRUPT, ...; APL_E_MISMATCH: it belongs to another store, such
-     * as one that was here before. */
+     * as one that was here before, or the source now has a split of its name, or of the name of its rest. */
     apl_status status;
     const char *message; /* the same as text; "" if APL_OK */
     /* For apl_split_parts(): the number of this part, and of all parts; the ratio is then 1 / parts. Both are 0 for a
      * division in two. */
     unsigned part, parts;
-    double concentration; /* of the Dirichlet distribution of class shares; 0 if there is none */
+    double concentration; /* of the Dirichlet distribution of class shares; 0: not used */
     apl_split_by by;
     const char *group; /* for APL_BY_GROUP, the field; otherwise NULL */
+    /* For APL_E_MISMATCH in a set: the file of the list that the split belongs to, such as set-DIGEST.apl, if that is
+     * there: then the file is in use. Otherwise NULL. */
+    const char *list;
+    /* For APL_E_MISMATCH: the split that this one comes from and that has been replaced with other records since; this one
+     * has to be made again. Otherwise NULL. */
+    const char *replaced;
 } apl_split_file;
 
 typedef struct apl_split_list apl_split_list;
 
 /* Lists the split files now in the store's directory, sorted by name, including those that cannot be used. */
 APL_API APL_MUST_USE apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err);
+/* Lists in the same way the files in a set's directory that belong to a list that has been removed, and can be removed
+ * too: db/val.split beside the db/val.split-DIGEST that is used instead, and db/val.split-DIGEST of the removed list.
+ * Each has a name, a status (APL_E_MISMATCH) and a message, which names the file. None for a store that is no set. */
+APL_API APL_MUST_USE apl_status apl_split_list_left(apl_store *store, apl_split_list **list, apl_error *err);
+
 APL_API void apl_split_list_close(apl_split_list *list);
 
-/* File `i` of the list; NULL if there is none or the list is NULL. It lives as long as the list. */
+/* File `i` of the list; NULL if `i` is out of range or the list is NULL. It lives as long as the list. */
 APL_API const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i);
 
 /* Writes the ids of any split, by name, in ascending order to ids[0 ... *count-1]. If `ids` is NULL or *count is too
@@ -146,7 +194,7 @@ APL_API APL_MUST_USE apl_status apl_split_class_counts(apl_store *store, const c
                                                        uint64_t *counts, apl_error *err);
 
 /* Divides the records again by the rule in the file of the split `name`, and compares: APL_E_CORRUPT if a record is on
- * the wrong side; APL_E_MISMATCH if the parent has since been made again with other records. It does not matter if the
+ * the wrong side; APL_E_MISMATCH if the parent has since been replaced with other records. It does not matter if the
  * parent has been removed. */
 APL_API APL_MUST_USE apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads,
                                                  apl_error *err);

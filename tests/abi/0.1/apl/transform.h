@@ -9,10 +9,17 @@ extern "C" {
 #endif
 
 typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
-typedef enum apl_pad { APL_PAD_ZERO = 0, APL_PAD_REFLECT = 1 } apl_pad;
+/* How an image is padded: with a constant (pad_fill, by default 0), reflections that do not repeat the edge, copies
+ * of the edge, or reflections that repeat it. */
+typedef enum apl_pad {
+    APL_PAD_ZERO = 0,
+    APL_PAD_REFLECT = 1,
+    APL_PAD_EDGE = 2,
+    APL_PAD_SYMMETRIC = 3
+} apl_pad;
 typedef enum apl_flip {
     APL_FLIP_NONE = 0,
-    APL_FLIP_RANDOM = 1,     /* left to right, with probability flip_p, anew each epoch */
+    APL_FLIP_RANDOM = 1,     /* left to right, with probability flip_p, drawn each epoch */
     APL_FLIP_ALTERNATING = 2 /* left to right, half of the records in even epochs, the others in odd ones */
 } apl_flip;
 typedef enum apl_scale {
@@ -21,61 +28,221 @@ typedef enum apl_scale {
     APL_SCALE_NONE = 2       /* v unchanged */
 } apl_scale;
 
-/* What JPEG images of any size are scaled to, before they are cropped. */
+/* How images are resized before they are cropped. */
 typedef enum apl_sizing {
     APL_SIZING_NONE = 0,
-    APL_SIZING_RESIZE = 1, /* the whole image, to two sides, or its shorter side to one */
-    APL_SIZING_RANDOM = 2  /* a random box of it, to the size of the crop: RandomResizedCrop */
+    APL_SIZING_RESIZE = 1, /* the whole image: both sides given, or the shorter one */
+    APL_SIZING_RANDOM = 2  /* a random box, resized to the crop: RandomResizedCrop */
 } apl_sizing;
+
+/* How an erased rectangle is filled. */
+typedef enum apl_erase {
+    APL_ERASE_RESULT = 0, /* erase_value, in units of the result: as it is after normalisation */
+    APL_ERASE_PIXEL = 1,  /* erase_value as a pixel (0 ... 255), scaled or normalised like any other */
+    APL_ERASE_NOISE =
+        2 /* each value at random, from the normal distribution of mean 0 and standard deviation 1 */
+} apl_erase;
+
+/* Policies of operations that are drawn for each image: shear, translate, rotate, brightness, colour, contrast,
+ * sharpness, posterize, solarize, autocontrast, equalize, or none. */
+typedef enum apl_policy {
+    APL_POLICY_NONE = 0,
+    APL_POLICY_TRIVIAL_WIDE = 1, /* TrivialAugmentWide: one operation, of a random magnitude */
+    APL_POLICY_RAND = 2          /* RandAugment: policy_ops operations, all of policy_magnitude */
+} apl_policy;
+typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpolation;
+
+/* The four numbers of a box, in pixels: two corners {left, top, right, bottom}, a corner and the sides
+ * {left, top, width, height}, or the centre and the sides. */
+typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH = 2 } apl_box_format;
 
 #define APL_MAX_CHANNELS 16
 
 /*
- * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, or of a kept field of type image/jpeg, on their way
- * into a batch, in this order: decode and resize (image/jpeg), pad on all sides, crop, flip, cut out, scale, convert.
- * Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same way whatever its batch, thread
- * or rank. It is not keyed by the field, so the images of one record, such as a photograph and its mask, are augmented
- * alike: with equal settings and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start
- * from APL_TRANSFORM_INIT.
+ * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field
+ * of type image/jpeg, on their way into a batch, in this order: decode, resize, pad, crop, flip, affine map,
+ * perspective, elastic, policy, colour jitter, greyscale, blur, scale, convert, cutout, erase. Randomness is keyed by
+ * seed, epoch, record and copy, so a record is augmented the same way whatever its batch, thread or rank. It is not
+ * keyed by the field, so the images of one record, such as a left and a right view, are augmented alike: with equal
+ * settings and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start from
+ * APL_TRANSFORM_INIT.
  */
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
     const char *field; /* NULL: the only image field, of shape {C, H, W} if there is one, otherwise {H, W} */
-    unsigned pad;      /* pixels */
+    unsigned pad;      /* pixels on every side, that a crop may take: unlike pads, it enlarges nothing */
     apl_pad pad_mode;
-    unsigned crop_height, crop_width; /* 0: as stored */
+    unsigned crop_height, crop_width; /* 0: as stored, or as padded by pads */
     int crop_centre;                  /* 1: centre crop; 0: random crop */
     apl_flip flip;
     unsigned cutout; /* side of a randomly placed square, perhaps partly outside, that is set to 0; 0: none */
     apl_scale scale;
-    /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
-     * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that is
-     * read. For JPEG images they are estimated from 256 images, evenly spaced over that split and cropped as by this
-     * transform. */
+    /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Padding
+     * comes first, so its black becomes -mean / std. Where
+     * the standard deviation is 0, both are taken from the split "train", or, without one, from the split that
+     * is read; in a mix, from those of all its stores together. If a store has no moments for images of varying size
+     * (see apl_store_moments()), or has counted fewer than 95 % of them, they are estimated from whole images, evenly
+     * spaced over that split: 256 in all. Refused for other scales. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];
     apl_dtype
-        dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is neither scaled nor normalised */
-    apl_layout layout;      /* has no effect on images of shape {H, W} */
-    double flip_p;          /* for APL_FLIP_RANDOM: its probability, above 0 and at most 1; 0: one half */
-    double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, anew each epoch */
+        dtype; /* APL_U8 (0 means this: pixels, neither scaled nor normalised), APL_F32, APL_F16 or APL_BF16 */
+    apl_layout layout; /* has no effect on images of shape {H, W} */
+    double flip_p;     /* for APL_FLIP_RANDOM, else refused: its probability, above 0 to 1; 0: one half */
+    double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, drawn each epoch */
     /*
-     * The rest is for kept fields of type image/jpeg (see apl_field.media). Their images may have any size; they become
-     * u8 {3, H, W}, grey ones too, of crop_height x crop_width pixels, which must be given unless both sides are resized.
-     * Resizing is antialiased bilinear, as in torchvision and Pillow. No more is decoded than the crop needs.
+     * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have
+     * any size; they become u8 {3, H, W} (grey is repeated, alpha dropped) of crop_height x crop_width pixels, which
+     * must be given unless both sides are resized. Fields {2, *, *} and {4, *, *} are refused: their channels may be no
+     * alpha. Images of one size can be resized too, if they have 1 or 3 channels. Resizing is antialiased bilinear, as in torchvision and Pillow. No more of a JPEG file is decoded
+     * than the crop needs.
      */
     apl_sizing sizing;
-    /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */
+    /* For APL_SIZING_RESIZE, otherwise refused: the shorter side, the other in proportion, rounded down; or both
+     * sides. */
     unsigned resize_short, resize_height, resize_width;
-    /* For APL_SIZING_RANDOM: {min, max} of the box's fraction of the image's area, and of its aspect ratio (width /
-     * height). {0, 0} means {0.08, 1} and {3/4, 4/3}. */
+    /* For APL_SIZING_RANDOM, otherwise refused: {min, max} of the box's fraction of the image's area, and of its
+     * aspect ratio (width / height); above 0, areas at most 1. {0, 0} means {0.08, 1} and {3/4, 4/3}. Such a crop is
+     * not padded. */
     double area[2], ratio[2];
-    int pad_if_needed; /* 1: images smaller than a random crop are padded with 0; 0: they are an error */
-    int exact_chroma;  /* 1: colours are interpolated before images are resized, at more cost; 0: after it */
+    int pad_if_needed; /* 1: images smaller than a random crop are padded; 0: they are an error */
+    int exact_chroma;  /* 1: chroma is interpolated before images are resized, at more cost; 0: afterwards */
+    /*
+     * The rest is for images of one channel or three (red, green and blue), in any field. Each setting means what
+     * torchvision v2's parameter means; with the same factors, results agree with v2's for u8 to within one level.
+     * Zeros change nothing.
+     *
+     * ColorJitter: {min, max} of the factors for brightness, contrast and saturation, from 0 to 100, and of the shift
+     * of the hue, from -0.5 to 0.5. Each is drawn uniformly; they are applied in random order. {0, 0}: not applied.
+     */
+    double brightness[2], contrast[2], saturation[2], hue[2];
+    double jitter_p; /* the probability that they are applied; 0: 1 */
+    double grey_p;   /* RandomGrayscale: the probability that an image becomes grey */
+    int grey_plane;  /* 1: all images become grey, of one channel: Grayscale; grey_p must be 0 or 1 */
+    /* RandomErasing: the probability that a rectangle is erased; {min, max} of its fraction of the image's area and
+     * of its aspect ratio (height / width). {0, 0} means {0.02, 0.33} and {0.3, 3.3}. */
+    double erase_p, erase_area[2], erase_ratio[2];
+    apl_erase erase;
+    float erase_value[APL_MAX_CHANNELS]; /* for each channel */
+    /* GaussianBlur, after colour changes: {width, height} of its kernel, odd numbers (0: none); {min, max} of its
+     * standard deviation, in pixels ({0, 0} means {0.1, 2}); and its probability (0: 1). */
+    unsigned blur_size[2];
+    double blur_sigma[2], blur_p;
+    /* Applied between flips and colour changes. A magnitude is one of 0 ... policy_bins - 1. policy_ops 0: 2;
+     * policy_bins 0: 31. Shears, translations and rotations resample once; pixels from beyond the edges become
+     * policy_fill, 0 ... 255 per channel. */
+    apl_policy policy;
+    unsigned policy_ops, policy_magnitude, policy_bins;
+    apl_interpolation policy_interpolation;
+    float policy_fill[APL_MAX_CHANNELS];
+    /*
+     * Fields that follow the images: they undergo the same resizing, padding, crop, flip and geometric maps as the
+     * image of their record, like torchvision v2's tv_tensors, and nothing else. They must be among the fields that
+     * are read, and have no transform of their own. They cannot be combined with a policy that moves pixels. Only
+     * readers use these members.
+     *
+     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or three varying
+     * dimensions with one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H,
+     * W} or {N, H, W} of the crop. Resampling takes the nearest element; padding is mask_fill, or reflected like the
+     * image.
+     */
+    const char *const *masks; /* names */
+    size_t mask_count;
+    /*
+     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. Boxes are
+     * clamped to the crop. Those whose sides or area are then below box_min_size and box_min_area, in pixels of the
+     * crop, or that are outside the crop, are removed; if both are 0, none is (SanitizeBoundingBoxes). With box i,
+     * element i along the first dimension of the fields box_fields is removed: these have the shape {-1, ...}, with
+     * one element per box in each record. They are collated like other fields of varying shape, but cannot be packed
+     * or be part of a graph.
+     */
+    const char *boxes;
+    apl_box_format box_format;
+    double box_min_size, box_min_area;
+    const char *const *box_fields; /* names */
+    size_t box_field_count;
+    /*
+     * RandomAffine and RandomRotation, for images of one channel or three, after crop and flip and before the policy:
+     * a random rotation, scale, shear and translation, resampled once. {min, max} of the degrees clockwise, from -360
+     * to 360; the largest translations, as fractions of width and height; {min, max} of the scale, from 0.01 to 100
+     * ({0, 0}: 1); {min, max, min, max} of the shear of x and of y in degrees, from -80 to 80. The centre of the map
+     * is the middle of the crop or, if affine_about is 1, the point {x, y} in affine_centre, in pixels of the crop.
+     * Pixels from beyond the edges become affine_fill, 0 ... 255 for each channel.
+     */
+    double affine_degrees[2], affine_translate[2], affine_scale[2], affine_shear[4];
+    int affine_about;
+    double affine_centre[2];
+    apl_interpolation affine_interpolation;
+    float affine_fill[APL_MAX_CHANNELS];
+    double affine_p; /* the probability that it is applied; 0: 1 */
+    /* Additional padding per side, {left, top, right, bottom}, for images of one channel or three, after resizing.
+     * Without a crop, the whole padded image is taken. For APL_PAD_ZERO, pad_fill is a whole number in 0 ... 255 for
+     * each channel. */
+    unsigned pads[4];
+    float pad_fill[APL_MAX_CHANNELS];
+    /* The value of masks where the image is padded, or where a map leaves a gap; their dtype must hold it exactly. */
+    double mask_fill;
+    /* 1: bilinear operations of a policy blend edge pixels with policy_fill even if that is 0, like torchvision with
+     * fill=0; 0: only if it is not 0, like torchvision with fill=None. */
+    int policy_blend;
+    /*
+     * RandomPerspective, for images of one channel or three, after the affine map: each corner moves to a random
+     * pixel at most this fraction of half the width and height away, 0 ... 1 (0: not applied), and the image is
+     * resampled once. If three corners end up on a line, which takes fractions above 2/3, the image is left
+     * unchanged. fill and blend are as for policies.
+     */
+    double perspective_distortion, perspective_p; /* the probability that it is applied; 0: 1 */
+    apl_interpolation perspective_interpolation;
+    int perspective_blend;
+    float perspective_fill[APL_MAX_CHANNELS];
+    /*
+     * ElasticTransform, likewise, after that: every pixel is displaced by noise of -alpha / 2 ... alpha / 2 pixels
+     * {across, down}, smoothed by a Gaussian of sigma pixels {across, down} (0: not smoothed), whose kernels of 8 *
+     * sigma + 1 pixels must be smaller than twice the crop. alpha is from 0 to 32768 ({0, 0}: not applied), sigma at
+     * most 100. Corners of boxes move like their nearest pixel.
+     */
+    double elastic_alpha[2], elastic_sigma[2], elastic_p; /* the probability that it is applied; 0: 1 */
+    apl_interpolation elastic_interpolation;
+    int elastic_blend;
+    float elastic_fill[APL_MAX_CHANNELS];
+    /* 1: a bilinear affine map does not blend edge pixels with affine_fill, like torchvision with fill=None. */
+    int affine_unblended;
+    /* Where one of them is not 0, it is in place of mask_fill: where the image is padded, and where the affine map, the
+     * perspective and the elastic deformation leave gaps. */
+    double pad_mask_fill, affine_mask_fill, perspective_mask_fill, elastic_mask_fill;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
-            (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0                         \
+            (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
+            0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
+            {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
+            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0, {0}, 0, 0, 0, 0, 0  \
+    }
+
+/*
+ * Mixes the images of each batch with each other, and their labels, as torchvision v2's MixUp and CutMix do: each
+ * image with the one before it in the batch, and the first with the last. The draws are keyed by seed, epoch, rank
+ * and the position of the batch in the epoch, so threads and resuming do not change the batches. Labels become f32
+ * {classes}: one number for each class. The images are those that their transform, if any, has made; masks or boxes
+ * that follow are not allowed. Start from APL_BLEND_INIT.
+ */
+typedef struct apl_blend {
+    size_t size;       /* sizeof(apl_blend) */
+    const char *field; /* the field of the images; NULL: as for apl_transform */
+    const char *label; /* the field of the labels, scalar whole numbers; NULL: the only such target */
+    unsigned classes;  /* labels are below this number; 0: the number of class names of the labels' field */
+    double
+        mixup_alpha; /* MixUp: lambda is drawn from Beta(alpha, alpha), 0.001 to 1000; 0: none. For floats only */
+    double
+        cutmix_alpha; /* CutMix, likewise: a rectangle of about 1 - lambda of the area is from the other image */
+    double cutmix_p; /* where both are given: the probability of CutMix; 0: one half */
+    double p;        /* the probability that a batch is mixed at all; 0: 1 */
+    double
+        smoothing; /* of labels, below 1: 1 becomes 1 - smoothing + smoothing / classes, 0 smoothing / classes */
+} apl_blend;
+#define APL_BLEND_INIT                                  \
+    {                                                   \
+        sizeof(apl_blend), NULL, NULL, 0, 0, 0, 0, 0, 0 \
     }
 
 /*
@@ -105,13 +272,36 @@ typedef struct apl_placement {
  *     and bf16: the same, rounded to nearest even;
  *   - set to 0 the part of the result that the square of side `cutout` covers.
  *
- * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
- * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader, or an invalid transform
- * as for apl_reader_open(), or of a kept field, whose images are made by the reader alone), APL_E_NOTFOUND (the field).
+ * Steps that are not random have fixed placements: a centre crop (half of what is left, rounded to the even pixel), no flip, and without
+ * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as
+ * for apl_reader_open(); or one that only readers can apply: of a kept field, or with resizing, pads, a pad_fill or
+ * another pad_mode than zeros and reflections, affine maps, colour changes or erasing), APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
                                                      uint64_t seed, const apl_batch *batch,
                                                      apl_placement *placements, apl_error *err);
+
+/* Which part of an image becomes the crop of one record: a box is cut out, resized, and cropped. */
+typedef struct apl_crop_box {
+    /* Of the image as it is stored: to be set if the field's images vary in size. */
+    uint32_t image_width, image_height;
+    /* In pixels of the image: all of it, but for APL_SIZING_RANDOM. */
+    uint32_t left, top, width, height;
+    uint32_t resized_width, resized_height; /* what the box becomes */
+    int32_t crop_left, crop_top;            /* in pixels of that; below 0: in the padding */
+    int32_t flip, cut_left, cut_top;        /* as in apl_placement */
+} apl_crop_box;
+
+/*
+ * The same for any transform: computes in boxes[0 ... rows-1] what a reader with this seed cuts out for each row of its
+ * batch. What comes after crop and flip (affine maps, colours, erasing) is not part of it. Where the field's images
+ * vary in size, the caller sets image_width and image_height of each row; otherwise they are filled in. Likely errors:
+ * APL_E_INVALID (not a batch of a reader; an invalid transform; an image without a size, or smaller than its crop),
+ * APL_E_NOTFOUND (the field).
+ */
+APL_API APL_MUST_USE apl_status apl_batch_boxes(const apl_store *store, const apl_transform *transform,
+                                                uint64_t seed, const apl_batch *batch, apl_crop_box *boxes,
+                                                apl_error *err);
 
 #ifdef __cplusplus
 }

@@ -31,15 +31,17 @@ typedef struct apl_writer apl_writer;
 typedef struct apl_writer_options {
     size_t size;      /* sizeof(apl_writer_options) */
     unsigned threads; /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
-    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer (at least 4) to keep a block under 8 MiB (2 MiB with kept fields, see
-     * apl_writer_set_media()), estimated from the first records */
+    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer to keep a block at about 8 MiB (2 MiB, but at least 4, with kept fields, see
+     * apl_writer_set_media()), or more (at most 4096) to fill 64 KiB; where sizes vary, the first records tell */
     uint32_t block_records;
-    /* "raw", "zstd", "shuffle", "delta" or "picture", used for every input field that it suits; there must be at least
-     * one. NULL: tried and chosen by size. */
+    /* "raw", "zstd", "shuffle", "delta" or "picture": used for every input field that it suits, which must be at
+     * least one. NULL: all are tried, and the smallest result chosen. */
     const char *codec;
-    int level;   /* zstd level for that codec; 0: tried and chosen by size */
+    int level;   /* zstd level for that codec; 0: chosen like the codec */
     int replace; /* 1: replace an existing store */
-    int shuffle; /* 1: store the records of each split in a keyed random order */
+    /* 1: store the records of each split in a keyed random order. The writer then adds a u64 field "source_position"
+     * (APL_POSITION), so that there are at most APL_MAX_FIELDS - 1 others, none of that name. */
+    int shuffle;
     uint64_t shuffle_seed;
     const char *tool; /* name and version of the program, recorded in the store; NULL: the library's */
 } apl_writer_options;
@@ -50,7 +52,8 @@ typedef struct apl_writer_options {
 
 /*
  * Begins a store in the directory `path`, which is created if necessary. Nothing of it is visible before commit.
- * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
+ * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_INVALID (the directory holds a set), APL_E_BUSY, APL_E_IO,
+ * APL_E_NOSPACE.
  *
  * Exceeding a file-size limit (RLIMIT_FSIZE) is reported as an error only in programs that ignore SIGXFSZ, as Python
  * and the commands do. The library leaves signals alone, and by default this one kills the process.
@@ -60,20 +63,37 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
 
 /*
  * Appends a field to the schema; only before the first member. The shape has ndim dimensions, each at least 1, or -1
- * for "varies". A field of dtype APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
+ * for "varies". A field of dtype APL_UTF8 has the shape {-1}; so has one of u8, for text that batches are to pad.
+ * Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
                                                      apl_role role, unsigned ndim, const int64_t *shape,
                                                      apl_error *err);
 
 /*
- * Keeps a field's values as they are: each is a file of the media type `media`, such as "image/jpeg" or
- * "application/octet-stream", written in lower case. They are stored uncompressed, each with a checksum of its own, so
- * that one can be read without its block. The field is of type u8 and shape {-1}; only before the first member. A store
- * with kept fields has the format 1.1, which readers of 1.0 refuse.
+ * Makes a field a kept one: each value is a file of the media type `media`, such as "image/jpeg" or
+ * "application/octet-stream" (in lower case), stored uncompressed with its own checksum, so that one can be read
+ * without its block. The field must have type u8 and shape {-1}. Call it before the first member. A store with kept
+ * fields has format 1.1, which readers of 1.0 refuse.
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const char *field, const char *media,
                                                      apl_error *err);
+
+/*
+ * Checks a JPEG file of `size` bytes before it is appended to a kept field: reads its header and, with `decode`, also
+ * decodes it, as aplingest does, to make sure that a reader can. shape: components, height and width in pixels. Any
+ * thread may call it. Likely errors: APL_E_CORRUPT, APL_E_UNSUPPORTED.
+ */
+APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, int decode, uint32_t shape[3],
+                                               apl_error *err);
+
+/*
+ * Indexes the values of a kept field of media type "image/jpeg": each JPEG file that can be restored byte for byte is
+ * stored losslessly in a form, about as large as the file (7 to 8 % larger if progressive), of which any part can be
+ * decoded without the rest. Reading the value restores the file. All other values are stored as they are. Call it
+ * before the first member.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
 
 /* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; names must be distinct. At any time
  * before commit. If a record has any other value, commit fails with APL_E_INVALID. */
@@ -87,8 +107,8 @@ APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const 
                                                       const uint8_t *sha256, apl_error *err);
 
 /*
- * Records that a file of the source was left out, and why; both are made safe to print and cut to APL_MAX_SKIPPED_TEXT
- * bytes. All are counted, and the first APL_MAX_SKIPPED listed. Call it before commit.
+ * Records that a file of the source was left out, and why; both are made safe to print and truncated to
+ * APL_MAX_SKIPPED_TEXT bytes. All are counted, and the first APL_MAX_SKIPPED listed. Call it before commit.
  */
 #define APL_MAX_SKIPPED_TEXT 1023
 APL_API APL_MUST_USE apl_status apl_writer_skipped(apl_writer *writer, const char *path, const char *why,
@@ -102,16 +122,17 @@ APL_API APL_MUST_USE apl_status apl_writer_skipped(apl_writer *writer, const cha
 APL_API APL_MUST_USE apl_status apl_writer_begin_member(apl_writer *writer, const char *name,
                                                         const char *split, uint32_t number, apl_error *err);
 
-/* A value to append. data: its elements, contiguous, with any alignment. shape: ndim numbers if the field's shape
- * varies, otherwise NULL. */
+/* A value to append. data: its elements, contiguous, with any alignment; NULL if it has none. shape: ndim numbers if
+ * the field's shape varies, otherwise NULL. */
 typedef struct apl_value {
     const void *data;
     const int64_t *shape;
 } apl_value;
 
 /*
- * Appends one record: values[i] for field i. The values are copied. Other threads encode and write, so their errors may
- * be reported by a later call. After any error, the only valid call is apl_writer_close().
+ * Appends one record: values[i] for field i. The values are copied. A bool other than 0 and 1 and text that is not
+ * UTF-8 are refused (APL_E_INVALID). Other threads encode and write, so their errors may be reported by a later call.
+ * After any error, the only valid call is apl_writer_close().
  */
 APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_value *values,
                                                   apl_error *err);
@@ -127,13 +148,15 @@ typedef struct apl_progress {
 APL_API void apl_writer_progress(const apl_writer *writer, apl_progress *progress);
 
 /* Has commit call `callback` a few times a second while it reads the store back, on the thread that called commit. If
- * the callback returns non-zero, commit gives up with APL_E_CANCELLED. */
+ * the callback returns non-zero, commit gives up with APL_E_CANCELLED. It must not call the writer: calls return
+ * APL_E_REENTRANT, and apl_writer_close() does nothing. */
 APL_API void apl_writer_on_commit(apl_writer *writer,
                                   int (*callback)(void *user, const apl_progress *progress), void *user);
 
 /*
  * Writes what is left, reads every record back and compares it with what was appended, syncs, and atomically moves the
- * store into place. After APL_OK the store is durable; after an error, whatever was there before is unchanged.
+ * store into place. After APL_OK the store is durable, and the directory free for other writers and for splits; after
+ * an error, whatever was there before is unchanged.
  */
 APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error *err);
 
