@@ -18,6 +18,7 @@ for command in info verify get export split check bench audit stream serve; do
 done
 section "$page" "Reader options" >readers
 section "$page" "Cache options" >cache
+section "$page" "Pinned stores" >pinned
 for help in help.*; do
     command=${help#help.}
     grep -E '^  (-[a-z], |    )--[a-z]' "$help" | grep -oE '^  (-[a-z], |    )--[a-z-]+|, --[a-z-]+' | grep -oE -- '--[a-z-]+' |
@@ -29,6 +30,9 @@ for help in help.*; do
     esac
     case $command in bench | audit | stream | serve | export | extract | view)
         grep -E '^\.It Fl ' cache | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' >>of_readers ;;
+    esac
+    case $command in verify | get | export | bench | audit | stream | serve)
+        grep -E '^\.It Fl ' pinned | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' >>of_readers ;;
     esac
     for option in $(cat taken); do
         [ $option = --help ] || cat listed of_readers | grep -qx -e $option || echo "$command: $option is in no page"
