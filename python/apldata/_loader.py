@@ -169,6 +169,11 @@ class Loader(Course):
         if (rank is None) != (world is None) and socket is None:
             raise InvalidError(f"rank and world go together; got rank={shown(rank)}, world={shown(world)}")
         self.store = db if isinstance(db, Store) else Store(db)
+        if socket is not None and self.store.expected_digest:
+            raise InvalidError(
+                "expected_digest goes with the server, which reads: apldata serve --expect DIGEST; give the "
+                "loader a store without it"
+            )
         fields = names("fields", fields)
         said = declared(self.store.schema, masks, boxes, box_format)
         in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields, said))

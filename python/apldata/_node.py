@@ -153,12 +153,17 @@ def _places(options: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
     return ranks or (rank,), world
 
 
+def _identity(store: Store) -> str:
+    """Of its contents; and of all that is stored, if that is compared."""
+    return " ".join(filter(None, (store.content_digest, store.expected_digest)))
+
+
 def _told(options: Mapping[str, Any]) -> dict[str, str]:
     """The options of a reader, comparable between processes."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Store):
-            return value.content_digest
+            return _identity(value)
         if isinstance(value, bytes):
             return hashlib.sha256(value).hexdigest()
         if isinstance(value, Mapping):
@@ -174,7 +179,7 @@ class _Starter:
     def __init__(self, path: str, store: Store, options: dict[str, Any], ranks: tuple[int, ...]) -> None:
         self._path, self._store, self._options, self._ranks = path, store, options, ranks
         self._child: subprocess.Popen[bytes] | None = None
-        self._said = {"store": store.content_digest, "ranks": repr(ranks), **_told(options)}
+        self._said = {"store": _identity(store), "ranks": repr(ranks), **_told(options)}
         self._may_replace = True  # once: processes whose options differ must not end each other's for ever
 
     def _listens(self) -> bool:

@@ -51,8 +51,9 @@ class Store(_core.Store):
     Args:
         path: the directory; or a list of a set, such as ``set-DIGEST.apl``; or a URL of either
             (``https://``, ``s3://``, ``file://``).
-        expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
+        expected_content: refuse (`MismatchError`) a store that states another content digest: 32 bytes, or
             hexadecimal. A set that has grown is opened by the list that has this one, if it has been kept.
+            It tells stores apart; a store may state what it does not hold, which only verify() finds out.
         split_directory: where split files are read and written; None: the store's own directory.
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
         open_shards: for a set, how many shards are kept open at once, besides those in use; 0: 256.
@@ -64,6 +65,9 @@ class Store(_core.Store):
             tenths of what is free on its disk.
         requests: for a URL, the most requests in flight to its server at once, from this user's processes on
             this machine; 0: the number in ``APL_REMOTE_REQUESTS``, or 256, of which 128 for one process.
+        expected_digest: the `digest` of a store that you trust: 32 bytes, or hexadecimal. Another store is
+            refused (`MismatchError`), and so is each block with other bytes, before anything of it is used
+            (`CorruptError`), wherever it comes from: see "Pinned stores" in docs/API.md.
 
     Raises:
         NotFoundError, CorruptError, VersionError, MismatchError, StorageError.
@@ -81,6 +85,7 @@ class Store(_core.Store):
         cache: str | os.PathLike[str] | None = None,
         cache_budget: int = 0,
         requests: int = 0,
+        expected_digest: bytes | str | None = None,
     ) -> None:
         most = whole("open_shards", open_shards, 0, U32)
         remote = (
@@ -91,9 +96,10 @@ class Store(_core.Store):
             whole("requests", requests, 0, 1024),
         )
         mode, content = choice("io", io, _IO), digest("expected_content", expected_content)
+        pin = digest("expected_digest", expected_digest)
         splits = None if split_directory is None else absolute("split_directory", split_directory)
         try:
-            super().__init__(absolute("path", path), content, splits, mode, most, *remote)
+            super().__init__(absolute("path", path), content, splits, mode, most, *remote, pin)
         except NotFoundError:
             name = os.fsdecode(path)
             if os.path.isdir(path) or is_url(name) or (name.endswith(".apl") and os.path.isfile(path)):
@@ -104,6 +110,7 @@ class Store(_core.Store):
         self._opened_by = io
         self._open_shards = most
         self._remote = remote
+        self._pin = pin
         _trees.register()
 
     @property
@@ -119,6 +126,7 @@ class Store(_core.Store):
             self._opened_by,
             self._open_shards,
             *self._remote,
+            self._pin,
         )
 
     def __enter__(self) -> Store:
@@ -167,6 +175,19 @@ class Store(_core.Store):
         stored; of a set, the SHA-256 of its shards' digests, which differs from that of the merged store."""
         found: bytes = self.info["content_digest"]
         return found.hex()
+
+    @cached_property
+    def digest(self) -> str | None:
+        """SHA-256 over all that the store says of itself, the digests of its blocks included, in hexadecimal:
+        for `expected_digest`. None if the store was written before format 1.6."""
+        found: bytes | None = self.info["digest"]
+        return None if found is None else found.hex()
+
+    @property
+    def expected_digest(self) -> str | None:
+        """The digest that it was opened with, in hexadecimal; None: none, and its bytes are compared with nothing
+        but what it says of them."""
+        return None if self._pin is None else self._pin.hex()
 
     @property
     def classes(self) -> tuple[str, ...] | None:

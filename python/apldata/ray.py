@@ -51,9 +51,11 @@ def _column(values: Any) -> np.ndarray:
     return column
 
 
-def _read(path: str, content: str, ids: np.ndarray, fields: list[str] | None, rows: int) -> Iterator[Any]:
+def _read(
+    path: str, content: str, pin: str | None, ids: np.ndarray, fields: list[str] | None, rows: int
+) -> Iterator[Any]:
     """The records as Ray's blocks."""
-    with Store(path, expected_content=content) as store:
+    with Store(path, expected_content=content, expected_digest=pin) as store:
         for first in range(0, len(ids), rows):
             batch = store.get(ids[first : first + rows], fields, threads=1)
             yield BlockAccessor.batch_to_block({name: _column(batch[name]) for name in batch})
@@ -85,11 +87,13 @@ class Source(Datasource):
         path: str | os.PathLike[str],
         split: str | None = None,
         fields: Iterable[str] | None = None,
+        expected_digest: bytes | str | None = None,
     ) -> None:
         super().__init__()
         self._path, self._split = absolute("path", path), optional_text("split", split)
         self._fields = some_names("fields", names("fields", fields))
-        with Store(self._path) as store:
+        with Store(self._path, expected_digest=expected_digest) as store:
+            self._pin = store.expected_digest
             for name in self._fields or ():
                 if name not in store.schema.names:
                     raise NotFoundError(f"{store.path}: there is no field {name!r}")
@@ -123,7 +127,7 @@ class Source(Datasource):
         metadata = BlockMetadata(
             num_rows=end - first, size_bytes=size, input_files=[self._input], exec_stats=None
         )
-        work = partial(_read, self._path, self._content, self._ids[first:end], self._fields, rows)
+        work = partial(_read, self._path, self._content, self._pin, self._ids[first:end], self._fields, rows)
         return ReadTask(work, metadata, per_task_row_limit=limit)
 
 
@@ -131,6 +135,7 @@ def read(
     path: str | os.PathLike[str],
     split: str | None = None,
     fields: Iterable[str] | None = None,
+    expected_digest: bytes | str | None = None,
     **options: Any,
 ) -> ray.data.Dataset:
     """The records of a store or a set as a `ray.data.Dataset`: a row for each, in the order of ids within a
@@ -140,9 +145,10 @@ def read(
         path: the store; or a set, or its list.
         split: the split to read; None: all.
         fields: the fields to decode; None: all.
+        expected_digest: as for a `Store`; each task compares what it reads.
         options: of ``ray.data.read_datasource()``, such as `override_num_blocks` or `concurrency`.
     """
-    return ray.data.read_datasource(Source(path, split, fields), **options)
+    return ray.data.read_datasource(Source(path, split, fields, expected_digest), **options)
 
 
 # ---------------------------------------------------------------------------------------------------- writing

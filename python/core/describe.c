@@ -24,6 +24,7 @@ PyObject *store_info(PyObject *self, PyObject *unused)
                  dict_take(info, "source_format", text_or_none(i->source_format)) < 0 ||
                  dict_take(info, "shuffle_seed", PyLong_FromUnsignedLongLong(i->shuffle_seed)) < 0 ||
                  dict_take(info, "content_digest", digest(i->content_digest)) < 0 ||
+                 dict_take(info, "digest", i->has_digest ? digest(i->digest) : Py_NewRef(Py_None)) < 0 ||
                  dict_take(info, "source_digest",
                            i->has_source_digest ? digest(i->source_digest) : Py_NewRef(Py_None)) < 0))
         Py_CLEAR(info);

@@ -26,6 +26,7 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     options.cache = s->cache;
     options.cache_budget = s->cache_budget;
     options.requests = s->requests;
+    options.expected_digest = s->pinned ? s->digest : NULL;
     apl_status status;
     Py_BEGIN_ALLOW_THREADS
     status = apl_store_open(s->path, &options, &store, err);
@@ -86,16 +87,17 @@ static PyObject *names_of_fields(apl_store *store)
 /* Takes what Store() was called with; *content: NULL, or the digest that is expected, which the arguments own. */
 static bool take_arguments(struct py_store *s, PyObject *args, PyObject *keywords, const char **content)
 {
-    static char *names[] = {
-        "path",  "expected_content", "split_directory", "io", "open_shards", "remote_timeout_s", "plain_http",
-        "cache", "cache_budget",     "requests",        NULL};
+    static char *names[] = {"path",         "expected_content", "split_directory", "io",
+                            "open_shards",  "remote_timeout_s", "plain_http",      "cache",
+                            "cache_budget", "requests",         "expected_digest", NULL};
     PyObject *path = NULL, *directory = Py_None, *cache = Py_None;
-    Py_ssize_t content_bytes = 0;
+    const char *digest = NULL;
+    Py_ssize_t content_bytes = 0, digest_bytes = 0;
     int io = APL_IO_AUTO;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOKI:Store", names, PyUnicode_FSConverter,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOKIz#:Store", names, PyUnicode_FSConverter,
                                      &path, content, &content_bytes, &directory, &io, &s->open_shards,
                                      &s->remote_timeout_s, &s->plain_http, &cache, &s->cache_budget,
-                                     &s->requests))
+                                     &s->requests, &digest, &digest_bytes))
         return false;
     s->io = (apl_io)io;
     s->path_owner = path;
@@ -106,10 +108,13 @@ static bool take_arguments(struct py_store *s, PyObject *args, PyObject *keyword
     if (cache != Py_None && !PyUnicode_FSConverter(cache, &s->cache_owner))
         return false;
     s->cache = s->cache_owner ? PyBytes_AsString(s->cache_owner) : NULL;
-    if (*content && content_bytes != 32) {
-        PyErr_SetString(PyExc_ValueError, "expected_content: a content digest has 32 bytes");
+    if ((*content && content_bytes != 32) || (digest && digest_bytes != 32)) {
+        PyErr_SetString(PyExc_ValueError, "expected_content, expected_digest: a digest has 32 bytes");
         return false;
     }
+    s->pinned = digest != NULL;
+    if (digest)
+        memcpy(s->digest, digest, sizeof s->digest);
     return true;
 }
 

@@ -10,6 +10,8 @@ struct py_store {
     int pid; /* of the process that opened it */
     uint64_t records;
     uint8_t content[32];
+    uint8_t digest[32]; /* that was asked for; only if `pinned` */
+    bool pinned;
     const char *path, *split_directory;
     apl_io io;
     unsigned open_shards, remote_timeout_s, requests;
