@@ -395,6 +395,7 @@ check-frameworks: setup-test
 
 ## check-long: check and check-frameworks, and every count in full where `check` takes a sample; hours
 check-long: setup-test
+	@BUILD='$(BUILD)' sh tools/setup.sh long
 	+@APL_LONG=1 BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 
 ## soak: a long run, HOURS=1: epochs with resumes, corrupt blocks and replaced stores; memory and speed must stay flat

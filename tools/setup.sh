@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds what is missing of what a build or the tests need, and installs it. Quick and silent when all is there.
 #
-#   setup.sh build [test] [python]   install (as root, or by sudo where it asks for no password)
+#   setup.sh build [test] [python] [long]   install (as root, or by sudo where it asks for no password)
 #   setup.sh --tell build        only say in one line what is missing; exit 1 if something is
 #
 # A package whose first column says "maybe" is left out where it is not available.
@@ -56,6 +56,7 @@ maybe    test   command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-
 maybe    test   file:/usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross -           aarch64-linux-gnu-glibc
 maybe    test   command:qemu-aarch64|qemu-aarch64-static qemu-user qemu-user                  qemu-user
 maybe    test   command:spin              spin                     spin                       -
+maybe    long   command:srun              slurmctld,slurmd,slurm-client slurm-slurmctld,slurm-slurmd,slurm -
 END
 }
 

@@ -1,5 +1,5 @@
-"""Programs, and examples of documents, that no test runs here, as packages or machines are missing: the package
-has what they use, by its type hints."""
+"""Programs, and examples of documents, that no test runs here, as packages or machines are missing: the
+package has what they use, by its type hints."""
 
 from __future__ import annotations
 
