@@ -1,5 +1,5 @@
-"""examples/train_elastic.py under torchrun: one of two machines dies, and the other goes on without it; or one
-of four ranks, and four go on."""
+"""examples/train_elastic.py under torchrun: one of two machines dies, and the other goes on without it; one
+of four ranks dies, and four go on."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def ended(job: subprocess.Popen[str], patience: float) -> tuple[int, str, str]:
     return job.returncode, told, errors
 
 
-# Where gloo does not connect the ranks a second time, torchrun fails or hangs, and is started anew: so with PyTorch
-# 2.13.0 on one machine, mostly, and just so without apldata.
+# Where gloo does not connect the ranks a second time, torchrun fails or hangs, and is started anew: so with
+# PyTorch 2.13.0 on one machine, mostly, and just so without apldata.
 
 
 def test_a_machine_dies(store_path: str, tmp_path: Path, script: str) -> None:
