@@ -117,9 +117,8 @@ def about(results: dict[str, Any]) -> Iterator[str]:
     yield f"Machine: {m['cpu']}, {m['cores']} cores, {m['memory'] / 2**30:.0f} GiB; {m['system']}."
     yield f"{m['date']}, commit {m['commit']}."
     yield f"Load average, 5 minutes: {m['load']}, this run's own included. Data: {results['data']}."
-    seconds = " and ".join(f"{n.part * results['seconds']:g} s" for n in NETWORKS.values())
-    yield f"{results['trials']} trials for each row of the two tables, interleaved, each of {seconds}"
-    yield "in the first epoch and as long in later ones."
+    yield f"{results['trials']} trials for each row of the two tables, interleaved:"
+    yield f"at most {results['seconds']:g} s of the first epoch, and {results['seconds']:g} s of later ones."
     if float(m["load"]) > 2 * m["cores"]:
         yield "\n**Provisional: the machine was not left alone. Figures may be far off.**"
 
@@ -134,7 +133,8 @@ def text(results: dict[str, Any]) -> str:
         note += f" {len(tests)} comparisons; level {stats.LEVEL})."
     parts.append(note)
     if lines := list(behind(results, tests)):
-        parts.append("\n".join(["Where a baseline is ahead of APL, and which most:", "", *lines]))
+        ahead = "significantly ahead" if tests else "ahead"
+        parts.append("\n".join([f"Where a baseline is {ahead} of APL, and which most:", "", *lines]))
     parts.append("\n".join(overlaps(results)))
     if tests:
         folded = "\n".join(tests_table(tests))

@@ -56,7 +56,7 @@ class Paper:
             for network, loader in todo:
                 say(f"trial {turn + 1} of {self.options.trials}: {network}, {loader}")
                 words = [*LOADERS[loader].words, "--blocks", str(NETWORKS[network].blocks)]
-                trial = self.trial(self.options.seconds * NETWORKS[network].part, "--cold", *words)
+                trial = self.trial(self.options.seconds, "--cold", *words)
                 found.append({"network": network, "name": loader, **trial})
         return found
 

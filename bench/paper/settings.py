@@ -48,16 +48,15 @@ BASELINES = [name for name in LOADERS if not name.startswith(OWN)]
 
 @dataclass(frozen=True)
 class Network:
-    """By the number of its convolutions, and the part of the seconds that is enough for it."""
+    """By the number of its convolutions."""
 
     title: str
     blocks: int
-    part: float
 
 
 NETWORKS = {
-    "deep": Network("three convolutions: compute-bound", 3, 1),
-    "light": Network("one dense layer: demand-limited", 0, 0.25),
+    "deep": Network("three convolutions: compute-bound", 3),
+    "light": Network("one dense layer: demand-limited", 0),
 }
 
 
