@@ -122,7 +122,6 @@ AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge looks near overlaps
 TEST_SRC   := $(filter-out tests/audit/%,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
-BINS_SRC   := $(sort $(wildcard bench/bins/*.c))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$(EXAMPLE_SRC))
 
@@ -144,7 +143,7 @@ STORE_OBJ  := $(call objects,$(STORE_SRC))
 INGEST_OBJ := $(call objects,$(INGEST_SRC))
 TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
 AUDIT_OBJ  := $(call objects,$(AUDIT_SRC)) $(if $(BOOST),$(OBJ)/audit/distributions.o)
-ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(STRESS_SRC) $(BENCH_SRC) $(BINS_SRC) $(SHAPES_SRC) \
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
               $(EXAMPLE_SRC)
 
 PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
@@ -255,8 +254,7 @@ $(OBJ)/view/cmd_%.o:       INCLUDES := -Iinclude -Itools/lib -Iaudit -Iview
 $(OBJ)/tests/shapes/%.o:   INCLUDES :=
 $(OBJ)/tests/%.o:          INCLUDES := $(SEES_TESTS)
 $(OBJ)/examples/%.o:       INCLUDES := -Iinclude
-$(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench -Ibench/bins
-$(OBJ)/tests/stress/bins_forms.o: INCLUDES := $(SEES_TESTS) -Ibench/bins
+$(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench
 
 $(OBJ)/examples/%.o: ISA := $(EXAMPLE_CFLAGS)
 # With a sanitizer -Og compiles in two thirds of the time; kernels, where tests spend theirs, are optimised, and
@@ -367,8 +365,6 @@ $(TESTS): $(OBJ)/tests/%: $$(call plain_test,$$*) $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(TEST_LD) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
 
-# The bins with locks and without.
-$(OBJ)/bench/bench_bins $(OBJ)/tests/stress/bins_forms: $(call objects,$(BINS_SRC))
 $(STRESS) $(BENCHES): $(OBJ)/%: $(OBJ)/%.o $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(INGEST_LIBS) $(STORE_LIBS)

@@ -1,296 +1,212 @@
 /*
- * Bins with locks and without:  bench_bins [quick | ROUNDS]
+ * The bins by a lock a bin, by a lock a record, and without locks:  bench_bins [quick | ROUNDS]
  *
- * Writes tables in Markdown: for 1 to 16 threads and batches of 1 to 4,096 records, CPU time for a record, records a second, and how
- * long draws take. Each thread puts what it then draws, as the reader's do, with a window of records that stand besides; in strict order,
- * threads take batches of a plan. Forms take turns; of each figure the least of all rounds counts (of rates the highest).
+ * An epoch of a million deliveries, over as many bins as the reader takes: filled, shuffled and taken, by 1 to 16 threads. Forms take turns; of each
+ * figure the least of all rounds counts. Writes a table in Markdown: CPU time and elapsed time for a delivery, in ns.
+ *
+ *   a lock a bin      the reader's: a thread sorts a chunk by bin in a place of its own, and a bin is its runs in all chunks
+ *   a lock a record   each delivery goes to the end of its bin, whose lock is held for it alone
+ *   none              each reserves its place there by an atomic addition
+ *
+ * The last two leave in a bin what order threads came in: to give one order for one seed they would have to sort each bin too, which
+ * is left out here.
  */
-#include "forms.h"
+#include "bins.h"
 #include "measure.h"
 #include "parallel.h"
+#include "places.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define BLOCK    128u
-#define STANDING 32768u
-#define WINDOW   32768u
+#define BLOCK 128u
+#define CHUNK 8192u
+#define MOST  16u
 
-static const unsigned all_threads[] = {1, 2, 4, 8, 16};
-static const unsigned all_batches[] = {1, 64, 512, 4096};
-static uint32_t records = 1 << 18;
+static uint32_t records = 1 << 20;
 static struct subset subset;
+static uint32_t *taken;
 
-enum { P50, P99, P999, MOST, WAITS };
-static const double at[WAITS] = {0.5, 0.99, 0.999, 1};
-
-struct figures {
-    double cpu, rate, wait[WAITS]; /* ns for a record; millions a second; us for a draw */
+struct open_bin {
+    pthread_mutex_t lock;
+    atomic_uint count;
+    uint32_t *deliveries;
 };
 
-/* ------------------------------------------------------------------------------------------------ one run */
-
-/* Of one form, by `threads` threads; what they have in common. */
 struct run {
-    const struct free_form *free; /* or: */
-    const struct strict_form *strict;
-    void *form;
-    unsigned threads, batch;
-    bool timed;
-    uint32_t *waits; /* ns; of each thread, those of a share of all draws */
-    size_t share;
-    size_t draws[MAX_THREADS];
-    double cpu[MAX_THREADS], begun[MAX_THREADS], ended[MAX_THREADS];
-    pthread_barrier_t ready;
-    _Atomic uint32_t next;
-    _Atomic uint64_t sum; /* of all that was drawn */
+    unsigned threads;
+    bool locked;
+    uint32_t bins;
+    struct bins *own; /* the reader's; NULL: those that follow */
+    struct open_bin *open;
+    struct random_key place, shuffle;
+    atomic_uint chunk, bin;
+    atomic_bool over;
+    pthread_barrier_t filled;
+    _Atomic uint64_t cpu; /* ns */
 };
 
-static size_t draw(struct run *run, void *scratch, uint32_t *deliveries, uint64_t *position)
+/* ------------------------------------------------------------------------------------------ other forms */
+
+static void put(const struct run *run, struct open_bin *bin, uint32_t delivery)
 {
-    return run->free ? run->free->draw(run->form, scratch, deliveries, run->batch)
-                     : run->strict->draw(run->form, deliveries, run->batch, position);
+    if (!run->locked) {
+        bin->deliveries[atomic_fetch_add_explicit(&bin->count, 1, memory_order_relaxed)] = delivery;
+        return;
+    }
+    pthread_mutex_lock(&bin->lock);
+    uint32_t n = atomic_load_explicit(&bin->count, memory_order_relaxed);
+    bin->deliveries[n] = delivery;
+    atomic_store_explicit(&bin->count, n + 1, memory_order_relaxed);
+    pthread_mutex_unlock(&bin->lock);
 }
 
-/* One draw, timed where that is asked for. Returns how many records. */
-static size_t draw_once(struct run *run, unsigned me, void *scratch, uint64_t *sum)
+static void fill_and_shuffle(struct run *run)
 {
-    uint32_t deliveries[FORM_BATCH];
-    uint64_t position;
-    double begin = run->timed ? now() : 0;
-    size_t n = draw(run, scratch, deliveries, &position);
-    if (run->timed && run->draws[me] < run->share)
-        run->waits[me * run->share + run->draws[me]++] = (uint32_t)((now() - begin) * 1e9);
-    for (size_t k = 0; k < n; k++)
-        *sum += deliveries[k];
-    return n;
+    uint16_t places[CHUNK];
+    for (uint32_t first; (first = CHUNK * atomic_fetch_add(&run->chunk, 1)) < records;) {
+        uint32_t n = records - first < CHUNK ? records - first : CHUNK;
+        places_hash(run->place, first, n, run->bins, places);
+        for (uint32_t i = 0; i < n; i++)
+            put(run, &run->open[places[i]], first + i);
+    }
+    pthread_barrier_wait(&run->filled);
+    for (uint32_t i; (i = atomic_fetch_add(&run->bin, 1)) < run->bins;)
+        places_shuffle(places_key(run->shuffle, 0, i), run->open[i].deliveries, run->open[i].count);
 }
 
-/* Puts a block more; false: all have been put. */
-static bool put_block(struct run *run)
+static void take_open(const struct run *run)
 {
-    uint32_t deliveries[BLOCK], first = atomic_fetch_add_explicit(&run->next, BLOCK, memory_order_relaxed);
-    uint64_t ids[BLOCK];
-    if (first >= records)
-        return false;
-    for (uint32_t i = 0; i < BLOCK; i++)
-        ids[i] = deliveries[i] = first + i;
-    if (!run->free->put(run->form, deliveries, ids, BLOCK))
-        must_have(NULL);
-    return true;
+    for (uint32_t i = 0, at = 0; i < run->bins; at += run->open[i++].count)
+        memcpy(taken + at, run->open[i].deliveries, run->open[i].count * sizeof *taken);
 }
 
-/* Blocks are put as they are drawn. */
-static void put_and_draw(struct run *run, unsigned me, uint64_t *sum)
+static void begin_open(struct run *run, uint64_t epoch)
 {
-    void *scratch = run->free->scratch_new(run->form);
-    for (size_t left = 0; put_block(run);)
-        for (left += BLOCK; left >= run->batch;)
-            left -= draw_once(run, me, scratch, sum);
-    run->free->scratch_free(scratch);
+    run->place = random_epoch_key(1, epoch, RANDOM_PLACE);
+    run->shuffle = random_epoch_key(1, epoch, RANDOM_SHUFFLE);
+    atomic_store(&run->chunk, 0);
+    atomic_store(&run->bin, 0);
+    for (uint32_t i = 0; i < run->bins; i++)
+        atomic_store(&run->open[i].count, 0);
+}
+
+/* --------------------------------------------------------------------------------------------- one run */
+
+static void help(struct run *run)
+{
+    struct bins_work work;
+    while (!atomic_load_explicit(&run->over, memory_order_relaxed))
+        if (bins_claim(run->own, &work))
+            bins_do(run->own, &work);
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); /* the reader's sleep until there is work */
+}
+
+static void take_own(struct run *run)
+{
+    bool failed;
+    for (size_t at = 0, n; (n = bins_take(run->own, taken + at, 512, &failed)) > 0;)
+        at += n;
+    atomic_store(&run->over, true);
 }
 
 static apl_status work(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct run *run = context;
-    uint64_t sum = 0;
+    double cpu = thread_cpu();
     (void)worker;
     (void)err;
-    pthread_barrier_wait(&run->ready);
-    double cpu = thread_cpu();
-    run->begun[task] = now();
-    if (run->free)
-        put_and_draw(run, (unsigned)task, &sum);
+    if (run->own && task)
+        help(run);
+    else if (run->own)
+        take_own(run);
     else
-        while (draw_once(run, (unsigned)task, NULL, &sum) > 0)
-            ;
-    run->ended[task] = now();
-    run->cpu[task] = thread_cpu() - cpu;
-    atomic_fetch_add(&run->sum, sum);
+        fill_and_shuffle(run);
+    if (!run->own && task == 0)
+        take_open(run);
+    atomic_fetch_add(&run->cpu, (uint64_t)((thread_cpu() - cpu) * 1e9));
     return APL_OK;
 }
 
-static void begin(struct run *run, uint64_t epoch)
-{
-    atomic_store(&run->next, 0);
-    atomic_store(&run->sum, 0);
-    memset(run->draws, 0, sizeof run->draws);
-    if (run->strict) {
-        run->strict->begin(run->form, epoch);
-        return;
-    }
-    run->free->begin(run->form, 1, epoch);
-    while (atomic_load(&run->next) < STANDING)
-        put_block(run);
-}
+struct figures {
+    double cpu, wall; /* ns a delivery */
+};
 
-/* What is left is drawn by one thread, and everything has come once: a benchmark of what does not work would be worth nothing. */
-static void finish(struct run *run)
-{
-    uint64_t sum = 0;
-    void *scratch = run->free ? run->free->scratch_new(run->form) : NULL;
-    run->timed = false;
-    while (draw_once(run, 0, scratch, &sum) > 0)
-        ;
-    if (run->free)
-        run->free->scratch_free(scratch);
-    if (sum + atomic_load(&run->sum) != (uint64_t)records * (records - 1) / 2) {
-        fprintf(stderr, "%s: records are missing, or came twice\n",
-                run->free ? run->free->name : run->strict->name);
-        exit(1);
-    }
-}
-
-static int by_size(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void note_waits(struct run *run, struct figures *f)
-{
-    size_t n = 0;
-    for (unsigned i = 0; i < run->threads; i++) {
-        memmove(run->waits + n, run->waits + i * run->share, run->draws[i] * sizeof *run->waits);
-        n += run->draws[i];
-    }
-    qsort(run->waits, n, sizeof *run->waits, by_size);
-    for (unsigned i = 0; n && i < WAITS; i++)
-        f->wait[i] = least(f->wait[i], run->waits[(size_t)(at[i] * (double)(n - 1))] * 1e-3);
-}
-
-static void note_rate(const struct run *run, struct figures *f)
-{
-    double cpu = 0, begun = run->begun[0], ended = 0;
-    uint32_t done = run->free ? records - STANDING : records;
-    for (unsigned i = 0; i < run->threads; i++) {
-        cpu += run->cpu[i];
-        begun = least(begun, run->begun[i]);
-        ended = run->ended[i] > ended ? run->ended[i] : ended;
-    }
-    f->cpu = least(f->cpu, cpu * 1e9 / done);
-    f->rate = -least(-f->rate, -1e-6 * done / (ended - begun));
-}
-
-/* Twice: the clock takes as long as a small draw. */
-static void measure(struct run *run, unsigned round, struct figures *f)
+static void measure(struct run *run, uint64_t epoch, struct figures *f)
 {
     apl_error err;
-    for (unsigned timed = 0; timed < 2; timed++) {
-        begin(run, 2 * round + timed);
-        run->timed = timed;
-        pthread_barrier_init(&run->ready, NULL, run->threads);
-        must(parallel_for(run->threads, run->threads, work, run, &err), &err);
-        pthread_barrier_destroy(&run->ready);
-        if (timed)
-            note_waits(run, f);
-        else
-            note_rate(run, f);
-        finish(run);
+    uint64_t sum = 0;
+    if (run->own)
+        bins_begin(run->own, epoch);
+    else
+        begin_open(run, epoch);
+    atomic_store(&run->over, false);
+    atomic_store(&run->cpu, 0);
+    pthread_barrier_init(&run->filled, NULL, run->threads);
+    double begin = now();
+    must(parallel_for(run->threads, run->threads, work, run, &err), &err);
+    double took = now() - begin;
+    pthread_barrier_destroy(&run->filled);
+    for (uint32_t i = 0; i < records; i++)
+        sum += taken[i];
+    if (sum != (uint64_t)records * (records - 1) / 2) {
+        fprintf(stderr, "deliveries are missing, or came twice\n"); /* a benchmark of what does not work would be worth nothing */
+        exit(1);
     }
+    f->cpu = least(f->cpu, (double)atomic_load(&run->cpu) / records);
+    f->wall = least(f->wall, took * 1e9 / records);
 }
 
-/* ------------------------------------------------------------------------------------------------- tables */
+enum { LOCK_A_BIN, LOCK_A_RECORD, NONE, FORMS };
+static const char *const names[FORMS] = {"a lock a bin: the reader", "a lock a record", "none"};
 
-static void open_run(struct run *run, bool strict, unsigned form, unsigned threads, unsigned batch)
+static void open_run(struct run *run, unsigned form, unsigned threads)
 {
-    const struct plan_options options = {.seed = 1, .window = WINDOW, .bins = 64, .reuse = 1};
-    *run = (struct run){.threads = threads, .batch = batch, .share = records / batch + 1};
-    run->waits = must_have(malloc(threads * run->share * sizeof *run->waits));
-    if (strict) {
-        run->strict = &strict_forms[form];
-        run->form = run->strict->open(&options, &subset);
-    } else {
-        run->free = &free_forms[form];
-        run->form = run->free->open();
+    struct plan_options o = {.seed = 1, .window = records, .reuse = 1, .helpers = threads - 1};
+    apl_error err;
+    *run = (struct run){.threads = threads, .locked = form == LOCK_A_RECORD, .bins = plan_shape(&o, &subset).bins};
+    if (form == LOCK_A_BIN) {
+        must(bins_new(&o, &subset, &run->own, &err), &err);
+        return;
+    }
+    uint32_t room = records / run->bins + records / run->bins / 4 + 64;
+    run->open = must_have(calloc(run->bins, sizeof *run->open));
+    for (uint32_t i = 0; i < run->bins; i++) {
+        pthread_mutex_init(&run->open[i].lock, NULL);
+        run->open[i].deliveries = must_have(malloc(room * sizeof(uint32_t)));
     }
 }
 
 static void close_run(struct run *run)
 {
-    if (run->strict)
-        run->strict->close(run->form);
-    else
-        run->free->close(run->form);
-    free(run->waits);
+    bins_free(run->own);
+    for (uint32_t i = 0; run->open && i < run->bins; i++) {
+        pthread_mutex_destroy(&run->open[i].lock);
+        free(run->open[i].deliveries);
+    }
+    free(run->open);
 }
 
-/* All forms in turns, into figures[form]. */
-static void compare(bool strict, unsigned threads, unsigned batch, unsigned rounds, struct figures *figures)
+static void compare(unsigned threads, unsigned rounds)
 {
-    unsigned forms = strict ? STRICT_FORMS : FREE_FORMS;
-    static struct run runs[FREE_FORMS];
-    for (unsigned i = 0; i < forms; i++) {
-        open_run(&runs[i], strict, i, threads, batch);
-        figures[i] = (struct figures){1e12, 0, {1e12, 1e12, 1e12, 1e12}};
+    static struct run runs[FORMS];
+    struct figures f[FORMS];
+    for (unsigned i = 0; i < FORMS; i++) {
+        open_run(&runs[i], i, threads);
+        f[i] = (struct figures){1e12, 1e12};
     }
     for (unsigned k = 0; k < rounds; k++)
-        for (unsigned i = 0; i < forms; i++)
-            measure(&runs[i], k, &figures[i]);
-    for (unsigned i = 0; i < forms; i++)
+        for (unsigned i = 0; i < FORMS; i++)
+            measure(&runs[i], k, &f[i]);
+    printf("| %u |", threads);
+    for (unsigned i = 0; i < FORMS; i++) {
+        printf(" %.1f | %.1f |", f[i].cpu, f[i].wall);
         close_run(&runs[i]);
-}
-
-static const char *form_name(bool strict, unsigned i)
-{
-    return strict ? strict_forms[i].name : free_forms[i].name;
-}
-
-enum table { CPU, RATE, WAIT, TABLES };
-static const char *const titles[TABLES] = {"CPU time, ns a record", "Millions of records a second",
-                                           "A draw, us: half of them, 99 %, 99.9 % and all take at most"};
-
-#define ROWS (sizeof all_threads / sizeof *all_threads * (sizeof all_batches / sizeof *all_batches))
-
-struct row {
-    unsigned threads, batch;
-    struct figures forms[FREE_FORMS];
-};
-
-static void cell_of(enum table table, const struct figures *f)
-{
-    if (table == CPU)
-        printf(" %.1f |", f->cpu);
-    else if (table == RATE)
-        printf(" %.1f |", f->rate);
-    else
-        printf(" %.3g / %.3g / %.3g / %.3g |", f->wait[P50], f->wait[P99], f->wait[P999], f->wait[MOST]);
-}
-
-/* The last column: the form without locks over the reader's. */
-static void print(enum table table, bool strict, const struct row *rows, size_t n)
-{
-    unsigned forms = strict ? STRICT_FORMS : FREE_FORMS;
-    printf("\n%s order. %s:\n\n| threads | batch |", strict ? "Strict" : "Free", titles[table]);
-    for (unsigned i = 0; i < forms; i++)
-        printf(" %s |", form_name(strict, i));
-    printf("%s\n|---|---|", table == CPU ? " ratio |" : "");
-    for (unsigned i = 0; i < forms + (table == CPU); i++)
-        printf("---|");
-    for (const struct row *r = rows; r < rows + n; r++) {
-        printf("\n| %u | %u |", r->threads, r->batch);
-        for (unsigned i = 0; i < forms; i++)
-            cell_of(table, &r->forms[i]);
-        if (table == CPU)
-            printf(" %.2f |", r->forms[forms - 1].cpu / r->forms[strict ? READERS_STRICT : READERS_FREE].cpu);
     }
     printf("\n");
     fflush(stdout);
-}
-
-static void print_all(bool strict, bool quick, unsigned rounds)
-{
-    static struct row rows[ROWS];
-    size_t n = 0;
-    for (size_t t = 0; t < sizeof all_threads / sizeof *all_threads; t += quick ? 2 : 1)
-        for (size_t b = 0; b < sizeof all_batches / sizeof *all_batches; b += quick ? 2 : 1) {
-            rows[n].threads = all_threads[t];
-            rows[n].batch = all_batches[b];
-            compare(strict, all_threads[t], all_batches[b], rounds, rows[n++].forms);
-        }
-    for (enum table table = 0; table < TABLES; table++)
-        print(table, strict, rows, n);
 }
 
 static void make_subset(void)
@@ -313,11 +229,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_bins [quick | ROUNDS]\n");
         return 2;
     }
-    if (quick)
-        records = 2 * STANDING;
     make_subset();
-    print_all(false, quick, rounds);
-    print_all(true, quick, rounds);
+    taken = must_have(malloc(records * sizeof *taken));
+    printf("| threads |");
+    for (unsigned i = 0; i < FORMS; i++)
+        printf(" %s: CPU | elapsed |", names[i]);
+    printf("\n|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (unsigned threads = 1; threads <= MOST; threads *= quick ? 4 : 2)
+        compare(threads, rounds);
+    free(taken);
     subset_close(&subset);
     return 0;
 }

@@ -109,7 +109,7 @@ static double plain(struct slab *slab, uint64_t copies, bool both_ways)
     static const uint8_t *sources[BATCH];
     static uint8_t batch[BATCH * 4096];
     struct random_stream stream;
-    random_stream_init(&stream, random_key(1, RANDOM_DRAWS));
+    random_stream_init(&stream, random_key(1, RANDOM_SHUFFLE));
     double took = 0;
     for (uint64_t done = 0; done < copies; done += BATCH) {
         for (unsigned k = 0; k < BATCH; k++)

@@ -5,7 +5,7 @@
  * arrays: it looks for the array of a random number from the first one on.
  */
 #include "measure.h"
-#include "plan.h"
+#include "bins.h"
 #include "random.h"
 
 #define BLOCK 128u
@@ -30,16 +30,16 @@ static double planned(const struct subset *s, uint64_t window, unsigned epoch, u
 {
     static uint32_t deliveries[BATCH];
     struct plan_options options = {.seed = 1, .window = window, .bins = BINS, .reuse = 1};
-    struct plan *plan;
+    struct bins *plan;
     apl_error err;
     bool failed;
-    must(plan_new(&options, s, &plan, &err), &err);
+    must(bins_new(&options, s, &plan, &err), &err);
     double begin = now();
-    plan_begin(plan, epoch);
-    for (size_t n; (n = plan_next(plan, deliveries, BATCH, &failed)) > 0;)
+    bins_begin(plan, epoch);
+    for (size_t n; (n = bins_take(plan, deliveries, BATCH, &failed)) > 0;)
         *check += deliveries[n - 1];
     double took = now() - begin;
-    plan_free(plan);
+    bins_free(plan);
     return took * 1e9 / (double)s->records;
 }
 
@@ -51,7 +51,7 @@ static double plain(uint64_t records, uint64_t window, uint64_t *check)
     struct random_stream stream;
     size_t room = window / BINS + 1;
     double took = 0;
-    random_stream_init(&stream, random_key(1, RANDOM_DRAWS));
+    random_stream_init(&stream, random_key(1, RANDOM_SHUFFLE));
     for (uint64_t done = 0; done < records;) {
         uint64_t left = records - done, n = left < window ? left : window;
         for (unsigned i = 0; i < BINS; i++)

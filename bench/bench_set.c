@@ -8,7 +8,7 @@
  * that is in the directory already is measured as it is.
  */
 #include "measure.h"
-#include "plan.h"
+#include "bins.h"
 #include "subset.h"
 
 #include <stdint.h>
@@ -71,19 +71,19 @@ static double plan_some(const struct subset *s, uint64_t window, uint64_t most)
 {
     static uint32_t deliveries[BATCH];
     struct plan_options options = {.seed = 1, .window = window, .bins = 64, .reuse = 1};
-    struct plan *plan;
+    struct bins *plan;
     apl_error err;
     bool failed;
     uint64_t done = 0;
-    must(plan_new(&options, s, &plan, &err), &err);
+    must(bins_new(&options, s, &plan, &err), &err);
     double begin = thread_cpu();
-    plan_begin(plan, 1);
+    bins_begin(plan, 1);
     double began = thread_cpu();
-    for (size_t n; done < most && (n = plan_next(plan, deliveries, BATCH, &failed)) > 0;)
+    for (size_t n; done < most && (n = bins_take(plan, deliveries, BATCH, &failed)) > 0;)
         done += n;
     double took = thread_cpu() - begin;
     printf("  begin %.3f s, %.1f M records planned in %.3f s\n", began - begin, (double)done * 1e-6, took);
-    plan_free(plan);
+    bins_free(plan);
     return took * 1e9 / (double)done;
 }
 

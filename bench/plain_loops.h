@@ -5,7 +5,7 @@
 #include "assemble.h"
 #include "measure.h"
 #include "parallel.h"
-#include "plan.h"
+#include "bins.h"
 #include "pool.h"
 #include "random.h"
 #include "slab.h"
@@ -63,13 +63,13 @@ static void pick_fields(struct bench *b)
 static void draw_order(struct bench *b)
 {
     struct plan_options options = {.seed = 1, .window = b->subset.records, .bins = 64, .reuse = 1};
-    struct plan *plan;
+    struct bins *plan;
     bool failed;
     b->order = must_have(calloc(b->subset.records, sizeof *b->order));
-    must(plan_new(&options, &b->subset, &plan, &b->err), &b->err);
-    if (plan_next(plan, b->order, b->subset.records, &failed) != b->subset.records)
+    must(bins_new(&options, &b->subset, &plan, &b->err), &b->err);
+    if (bins_take(plan, b->order, b->subset.records, &failed) != b->subset.records)
         abort();
-    plan_free(plan);
+    bins_free(plan);
 }
 
 /* Crop, flip and normalise, as it is done most. */

@@ -1,6 +1,7 @@
 /* Which blocks are in memory, on their way, or to be evicted: see block_cache.h. */
 #include "block_cache.h"
 
+#include "arriving.h"
 #include "deal.h"
 #include "delivery.h"
 #include "mix.h"
@@ -136,32 +137,6 @@ static struct cached_block *ring_first(struct block_cache *c, struct load_ring *
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ free order */
-
-/* Gives back the slots of the deliveries of a block that a resumed epoch has had. */
-static void release_had(apl_reader *r, uint32_t index, uint32_t parity)
-{
-    struct block_cache *c = &r->cache;
-    const struct subset_block *block = &r->spec.subset.block[index];
-    const uint32_t *cumulative = delivery_sample(&r->spec, parity);
-    if (c->keeps || !tally_is_resumed(&r->outlets[0].tally, c->epoch))
-        return;
-    for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t copies = deliveries_of_record(cumulative, block->before + i, r->spec.options.plan.reuse);
-        for (uint32_t copy = 0; copy < copies; copy++)
-            if (tally_had(&r->outlets[0].tally, c->epoch,
-                          delivery_number(&r->spec, cumulative, index, i, copy)))
-                slab_release(&c->standing.slab, &(uint32_t){c->standing.blocks[parity][index].slots[i]}, 1);
-    }
-}
-
-/* A block is there, or known to be bad: free order may draw from it. */
-static void offer(apl_reader *r, uint32_t index, uint32_t parity)
-{
-    release_had(r, index, parity);
-    free_order_insert(r, index, parity);
-}
-
 /* --------------------------------------------------------------------------------------------- loading */
 
 /* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is evicted there. */
@@ -186,6 +161,7 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
     struct block_cache *c = &r->cache;
     struct cached_block *b = &c->standing.blocks[item.parity][item.index];
     uint32_t count = r->spec.subset.block[item.index].count;
+    c->loading--;
     if (status == APL_OK || status == APL_E_CORRUPT)
         b->stage = status == APL_OK ? BLOCK_IN : BLOCK_BAD;
     else
@@ -204,7 +180,7 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
     if (!c->keeps && b->left == 0 && !b->stays)
         evict(r, b); /* the last of it went to others meanwhile */
     if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD)
-        offer(r, item.index, item.parity);
+        arriving_offer(r, item.index, item.parity);
     pthread_cond_broadcast(&r->work);
 }
 
@@ -229,13 +205,14 @@ bool cache_take(apl_reader *r, struct load_item *item)
     if (!b || (!c->keeps && !take_slots(r, b, item)))
         return false;
     b->stage = BLOCK_LOADING;
+    c->loading++;
     ring->head++;
     return true;
 }
 
 /* -------------------------------------------------------------------------------------------- entering */
 
-void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
+void cache_begin_epoch(apl_reader *r, uint64_t epoch)
 {
     struct block_cache *c = &r->cache;
     struct load_item item;
@@ -244,14 +221,14 @@ void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
     /* What is left in front of the ring is of the epoch before the last, and went to others: it must not be taken
      * for the blocks of the same number that this epoch queues. */
     ring_first(c, &c->entered, &item);
-    retention_choose(&c->retention, plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
+    retention_choose(&c->retention, &r->spec.options.plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
 }
 
-bool cache_is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
+bool cache_is_foreign(const apl_reader *r, const struct bins *bins, uint32_t index)
 {
     if (r->spec.options.plan.lanes <= 1)
         return false;
-    struct ranks_of_lane ranks = deal_lane(&r->spec.options, plan_lane(plan, index));
+    struct ranks_of_lane ranks = deal_lane(&r->spec.options, bins_lane(bins, index));
     while (ranks.first <= ranks.last && !r->seats[ranks.first])
         ranks.first++;
     return ranks.first > ranks.last;
@@ -280,31 +257,31 @@ static bool take_over(apl_reader *r, uint32_t index)
 }
 
 /* A block enters the epoch. */
-static void block_enters(apl_reader *r, const struct plan *plan, uint32_t index)
+static void block_enters(apl_reader *r, const struct bins *bins, uint32_t index)
 {
     struct block_cache *c = &r->cache;
     struct cached_block *b = &c->standing.blocks[c->epoch & 1][index];
-    uint32_t parity = c->epoch & 1, had = free_order_had(r, index);
+    uint32_t parity = c->epoch & 1, had = arriving_had(r, index);
     uint32_t left = delivery_count(&r->spec, delivery_sample(&r->spec, c->epoch), index) - had;
     if (left == 0) { /* nothing of it is to come, or nothing more; the epoch before may still wait for it */
-        free_order_skip(r);
+        arriving_skip(r);
         return;
     }
     b->left = left;
     if (b->stage != BLOCK_OUT || take_over(r, index)) {
-        offer(r, index, parity);
-    } else if (!cache_is_foreign(r, plan, index)) {
+        arriving_offer(r, index, parity);
+    } else if (!cache_is_foreign(r, bins, index)) {
         b->stage = BLOCK_QUEUED;
         ring_push(&c->entered, index, parity);
     }
 }
 
-void cache_announce(apl_reader *r, const struct plan *plan)
+void cache_announce(apl_reader *r, const struct bins *bins)
 {
     uint32_t to = r->spec.subset.blocks;
-    const uint32_t *list = r->spec.options.free_order ? plan_order(plan) : plan_entered(plan, &to);
+    const uint32_t *list = r->spec.options.free_order ? bins_order(bins) : bins_entered(bins, &to);
     for (; r->cache.announced < to; r->cache.announced++)
-        block_enters(r, plan, list[r->cache.announced]);
+        block_enters(r, bins, list[r->cache.announced]);
 }
 
 /* ------------------------------------------------------------------------------ needed, and not needed */

@@ -11,6 +11,7 @@
 #include "retention.h"
 #include "standing.h"
 
+struct bins;
 struct job;
 
 struct block_cache {
@@ -25,6 +26,7 @@ struct block_cache {
     uint32_t
         beyond; /* before which place in the epoch's order blocks have been asked for, though they have not entered */
     uint32_t in;            /* where the cache keeps: how many are there for good */
+    uint32_t loading;       /* how many are on their way */
     uint64_t varying_bytes; /* of values of varying shape in blocks that are here, whoever else shares them */
 };
 
@@ -35,13 +37,13 @@ void cache_free(apl_reader *r);
 void cache_retire(apl_reader *r);
 
 /* Blocks of another epoch begin to enter. */
-void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch);
+void cache_begin_epoch(apl_reader *r, uint64_t epoch);
 
 /* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
-bool cache_is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index);
+bool cache_is_foreign(const apl_reader *r, const struct bins *bins, uint32_t index);
 
 /* Queues the blocks that have entered since the last time. */
-void cache_announce(apl_reader *r, const struct plan *plan);
+void cache_announce(apl_reader *r, const struct bins *bins);
 
 /* Makes sure that the blocks of a planned batch are loaded soon, or at all where other ranks read their lanes. */
 void cache_demand(apl_reader *r, const struct job *job);

@@ -81,7 +81,7 @@ static void arrange(const apl_reader *r, struct bucket_plan *p)
 static bool draw_pool(apl_reader *r, struct bucket_plan *p, bool *failed)
 {
     p->next = 0;
-    p->count = plan_next(r->planner.plan, p->drawn, (size_t)r->spec.options.bucket.pool, failed);
+    p->count = bins_take(r->planner.bins, p->drawn, (size_t)r->spec.options.bucket.pool, failed);
     if (*failed || p->count == 0)
         return false;
     arrange(r, p);

@@ -12,7 +12,7 @@ void bucket_plan_free(struct bucket_plan *p);
 /* Starts at the beginning of an epoch. */
 void bucket_plan_begin(struct bucket_plan *p);
 
-/* The next n deliveries of the planner's plan, as plan_next() gives those of one without buckets. Without the lock. */
+/* The next n deliveries, as bins_take() gives those of a reader without buckets. Without the lock. */
 size_t bucket_plan_draw(apl_reader *r, uint32_t *deliveries, size_t n, bool *failed);
 
 #endif

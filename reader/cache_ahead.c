@@ -23,14 +23,14 @@ static bool will_be_loaded(const apl_reader *r, uint32_t index)
 {
     const struct block_cache *c = &r->cache;
     return cache_block(c, c->epoch, index)->stage == BLOCK_OUT &&
-           !cache_block(c, c->epoch + 1, index)->stays && !cache_is_foreign(r, r->planner.plan, index) &&
+           !cache_block(c, c->epoch + 1, index)->stays && !cache_is_foreign(r, r->planner.bins, index) &&
            delivery_count(&r->spec, delivery_sample(&r->spec, c->epoch), index) > 0;
 }
 
 bool cache_beyond(apl_reader *r, struct load_item *item)
 {
     struct block_cache *c = &r->cache;
-    const uint32_t *order = plan_order(r->planner.plan);
+    const uint32_t *order = bins_order(r->planner.bins);
     uint32_t far = r->spec.subset.blocks - c->announced < CACHE_BEYOND ? r->spec.subset.blocks
                                                                        : c->announced + CACHE_BEYOND;
     if (c->epoch > outlets_epoch(r)) /* nobody may begin it */

@@ -3,6 +3,7 @@
 
 #include "deal.h"
 #include "delivery.h"
+#include "entering.h"
 #include "mix.h"
 #include "reader.h"
 
@@ -41,11 +42,13 @@ static uint64_t all_deliveries(const apl_reader *r)
 static apl_status open_positions(apl_reader *r, apl_error *err)
 {
     struct future *f = &r->future;
+    struct plan_options alone = r->spec.options.plan;
     uint64_t n = all_deliveries(r);
+    alone.helpers = 0;
     /* Free order draws from what stands; a sample is drawn when its epoch begins. */
     if (!reads_values(r) || r->spec.options.free_order || r->spec.options.plan.sampler || n > FUTURE_MOST)
         return APL_OK;
-    TRY(plan_new(&r->spec.options.plan, &r->spec.subset, &f->plan, err));
+    TRY(bins_new(&alone, &r->spec.subset, &f->bins, err));
     for (unsigned i = 0; i < 2; i++)
         if (!(f->position[i] = calloc(n, sizeof *f->position[i])))
             return fail_nomem(err);
@@ -70,7 +73,7 @@ apl_status future_open(apl_reader *r, apl_error *err)
 void future_free(struct future *f)
 {
     free(f->order);
-    plan_free(f->plan);
+    bins_free(f->bins);
     for (unsigned i = 0; i < 2; i++) {
         free(f->place[i]);
         free(f->position[i]);
@@ -80,7 +83,7 @@ void future_free(struct future *f)
 /* Where an epoch begins, by the cache's clock. */
 static uint64_t begin_of(const apl_reader *r, uint64_t epoch)
 {
-    return r->future.base + (epoch - r->future.first) * (plan_length(r->planner.plan) + 1);
+    return r->future.base + (epoch - r->future.first) * (bins_length(r->planner.bins) + 1);
 }
 
 /* What is for ranks that others serve comes in an epoch after that, as far as is known: this much later than where it is delivered. */
@@ -93,7 +96,7 @@ static uint64_t foreign_delay(uint64_t length)
 static bool is_own_position(const apl_reader *r, uint64_t position)
 {
     uint64_t step = options_global_batch(&r->spec.options), from = position - position % step,
-             left = plan_length(r->planner.plan) - from;
+             left = bins_length(r->planner.bins) - from;
     if (r->spec.options.world == 1 || r->spec.options.pack.row)
         return true;
     struct deal dealt = deal_begin(&r->spec.options, from, left < step ? left : step);
@@ -115,11 +118,11 @@ static void see_positions(apl_reader *r, uint64_t epoch)
 {
     struct future *f = &r->future;
     uint32_t drawn[DRAWN], *position = f->position[epoch & 1];
-    uint64_t later = foreign_delay(plan_length(r->planner.plan));
+    uint64_t later = foreign_delay(bins_length(r->planner.bins));
     bool failed = false;
-    plan_begin(f->plan, epoch + 1);
+    bins_begin(f->bins, epoch + 1);
     for (uint32_t at = 0, n = 1; n && !failed; at += n) {
-        n = (uint32_t)plan_next(f->plan, drawn, DRAWN, &failed);
+        n = (uint32_t)bins_take(f->bins, drawn, DRAWN, &failed);
         for (uint32_t i = 0; i < n; i++)
             position[drawn[i]] = at + i + (is_own_position(r, at + i) ? 0 : (uint32_t)later);
     }
@@ -128,14 +131,15 @@ static void see_positions(apl_reader *r, uint64_t epoch)
 void future_see(apl_reader *r, uint64_t epoch)
 {
     struct future *f = &r->future;
+    const struct plan_options *plan = &r->spec.options.plan;
     if (!f->cache)
         return;
     if (f->seen++ == 0)
         f->first = epoch;
-    plan_peek(r->planner.plan, epoch + 1, f->order);
+    entering_order(plan->seed, epoch + 1, plan->sequential, r->spec.subset.blocks, f->order);
     for (uint32_t i = 0; i < r->spec.subset.blocks; i++)
         f->place[epoch & 1][f->order[i]] = i;
-    if (f->plan)
+    if (f->bins)
         see_positions(r, epoch);
     f->epoch[epoch & 1] = epoch;
     disk_cache_advance(f->cache, begin_of(r, epoch + 1));
@@ -152,7 +156,7 @@ static uint64_t place_in_next(const apl_reader *r, uint64_t epoch, uint32_t inde
 {
     const struct future *f = &r->future;
     uint64_t place = f->place[epoch & 1][index];
-    return future_due(begin_of(r, f->epoch[epoch & 1] + 1), place, plan_length(r->planner.plan),
+    return future_due(begin_of(r, f->epoch[epoch & 1] + 1), place, bins_length(r->planner.bins),
                       r->spec.subset.blocks, is_own_place(r, place));
 }
 
@@ -171,7 +175,7 @@ uint64_t future_of_delivery(const apl_reader *r, uint64_t epoch, uint32_t delive
         return DUE_UNKNOWN;
     if (r->spec.options.plan.sampler)
         return DUE_UNKNOWN;
-    if (!f->plan)
+    if (!f->bins)
         return place_in_next(r, epoch, delivery_block(&r->spec, delivery, &nth, &copy));
     return begin_of(r, f->epoch[epoch & 1] + 1) + f->position[epoch & 1][delivery];
 }

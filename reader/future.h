@@ -9,7 +9,7 @@
 #ifndef FUTURE_H
 #define FUTURE_H
 
-#include "plan.h"
+#include "bins.h"
 
 #define FUTURE_MOST ((uint64_t)1 << 24)
 
@@ -20,7 +20,7 @@ struct future {
     uint64_t epoch[2];        /* whose blocks and values; by parity */
     uint32_t *order;          /* scratch */
     uint32_t *place[2];    /* of each block, in the order of the epoch after; NULL: blocks stay in memory */
-    struct plan *plan;     /* NULL: values are as good as their blocks */
+    struct bins *bins;     /* NULL: values are as good as their blocks */
     uint32_t *position[2]; /* of each delivery, in the epoch after */
 };
 

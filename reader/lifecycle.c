@@ -34,7 +34,6 @@ static void destroy_reader(apl_reader *r)
     packing_free(&r->spec.options.pack);
     windows_free(&r->spec.options.windows);
     buckets_free(&r->spec.options.bucket);
-    free_order_free(&r->free_order);
     subset_close(&r->spec.subset);
     mix_close(&r->spec);
     store_release(r->spec.store);
@@ -98,7 +97,6 @@ static apl_status build_parts(apl_reader *r, const apl_allocator *allocators, ap
 {
     TRY(planner_open(r, err));
     TRY(future_open(r, err));
-    TRY(free_order_open(r, err));
     TRY(outlets_open(r, err));
     return open_memory(r, allocators, err);
 }

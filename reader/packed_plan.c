@@ -42,7 +42,7 @@ bool packed_plan_draw(apl_reader *r, uint64_t n)
     begin_with_rest(p);
     uint64_t drawn = p->count ? packing_tokens(&r->spec, p->deliveries[0]) - p->skip : 0;
     while (drawn < n || last) { /* the end takes along all that is empty */
-        if (plan_next(r->planner.plan, &p->deliveries[p->count], 1, &failed) == 0)
+        if (bins_take(r->planner.bins, &p->deliveries[p->count], 1, &failed) == 0)
             break;
         drawn += packing_tokens(&r->spec, p->deliveries[p->count++]);
     }

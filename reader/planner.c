@@ -1,6 +1,7 @@
 /* Planning batches: see planner.h. */
 #include "planner.h"
 
+#include "arriving.h"
 #include "bucket_plan.h"
 #include "deal.h"
 #include "inside.h"
@@ -13,8 +14,8 @@ apl_status planner_open(apl_reader *r, apl_error *err)
 {
     const struct reader_options *o = &r->spec.options;
     struct planner *p = &r->planner;
-    TRY(plan_new(&o->plan, &r->spec.subset, &p->plan, err));
-    p->length = o->pack.row ? o->pack.tokens : plan_length(p->plan);
+    TRY(bins_new(&o->plan, &r->spec.subset, &p->bins, err));
+    p->length = o->pack.row ? o->pack.tokens : bins_length(p->bins);
     TRY(packed_plan_open(r, err));
     TRY(bucket_plan_open(r, err));
     p->global_batch = calloc((uint64_t)o->world * o->batch_size, sizeof *p->global_batch);
@@ -23,7 +24,7 @@ apl_status planner_open(apl_reader *r, apl_error *err)
 
 void planner_free(struct planner *p)
 {
-    plan_free(p->plan);
+    bins_free(p->bins);
     free(p->global_batch);
     packed_plan_free(&p->packed);
     bucket_plan_free(&p->bucket);
@@ -40,16 +41,15 @@ static size_t next_size(const apl_reader *r)
     return (size_t)(left < whole ? left : whole);
 }
 
-/* Draws n deliveries of the planned epoch without the lock; the caller is the one that plans. */
+/* Takes n deliveries of the planned epoch without the lock; the caller is the one that plans. */
 static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
 {
     struct planner *p = &r->planner;
     bool failed = false;
     pthread_mutex_unlock(&r->lock);
     uint64_t begin = now_ns();
-    size_t drawn = r->spec.options.free_order       ? free_order_draw(r, deliveries, n)
-                   : r->spec.options.bucket.batches ? bucket_plan_draw(r, deliveries, n, &failed)
-                                                    : plan_next(p->plan, deliveries, n, &failed);
+    size_t drawn = r->spec.options.bucket.batches ? bucket_plan_draw(r, deliveries, n, &failed)
+                                                  : bins_take(p->bins, deliveries, n, &failed);
     uint64_t end = now_ns();
     trace_span("plan", begin, end, "epoch", p->epoch);
     pthread_mutex_lock(&r->lock);
@@ -57,7 +57,7 @@ static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
     if (failed)
         failure_nomem(r);
     p->position += drawn;
-    cache_announce(r, p->plan);
+    cache_announce(r, p->bins);
     return drawn;
 }
 
@@ -73,7 +73,7 @@ static bool draw_packed(apl_reader *r, uint64_t n)
     if (!drawn)
         failure_nomem(r);
     r->planner.position += n;
-    cache_announce(r, r->planner.plan);
+    cache_announce(r, r->planner.bins);
     return drawn;
 }
 
@@ -115,11 +115,11 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     p->position = 0;
     packed_plan_begin(r);
     bucket_plan_begin(&p->bucket);
-    plan_begin(p->plan, epoch);
-    cache_begin_epoch(r, p->plan, epoch);
-    free_order_begin(r, epoch);
+    bins_begin(p->bins, epoch);
+    cache_begin_epoch(r, epoch);
+    arriving_begin(r, epoch);
     if (r->spec.options.free_order)
-        cache_announce(r, p->plan);
+        cache_announce(r, p->bins);
 }
 
 /* What drop_last leaves over must not keep its slots. */
@@ -277,7 +277,7 @@ static bool may_plan(apl_reader *r, size_t n)
     if (n == 0 &&
         (planner_is_ahead(&r->planner, outlets_behind(r)) || cache_loads_late(r) || !is_wanted_next(r)))
         return false;
-    return free_order_stands(r, n ? n : 1);
+    return arriving_stands(r, n ? n : 1);
 }
 
 /* Drops the rest of the epoch, and begins the next. */
@@ -317,6 +317,25 @@ bool planner_act(apl_reader *r)
     return true;
 }
 
+/* Goes to a place of the epoch whose bins have been begun, if what is before it need not be known: not to find where tokens or pools of
+ * batches begin, nor what other ranks take of blocks that do not stay. */
+static bool goes_at_once(apl_reader *r, uint64_t position)
+{
+    struct planner *p = &r->planner;
+    bool failed = false;
+    if (r->spec.options.pack.row || r->spec.options.bucket.batches)
+        return false;
+    if (cache_evicts(&r->cache) || !bins_jump(p->bins, position, &failed)) {
+        bins_seek(p->bins, position);
+        return false;
+    }
+    if (failed)
+        failure_nomem(r);
+    p->position = position;
+    cache_announce(r, p->bins);
+    return true;
+}
+
 apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err)
 {
     struct planner *p = &r->planner;
@@ -326,7 +345,8 @@ apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_e
         p->position = position; /* what has been delivered is not put into the bins */
         return APL_OK;
     }
-    while (p->position < position && !failure_is(&r->failure))
-        draw_and_pass(r, position - p->position);
+    if (!goes_at_once(r, position))
+        while (p->position < position && !failure_is(&r->failure))
+            draw_and_pass(r, position - p->position);
     return failure_tell(&r->failure, err);
 }

@@ -3,7 +3,7 @@
 #ifndef PLANNER_H
 #define PLANNER_H
 
-#include "plan.h"
+#include "bins.h"
 
 struct worker;
 
@@ -25,10 +25,10 @@ struct bucket_plan {
     uint64_t number; /* of the epoch's pools */
 };
 
-/* One thread plans at a time, which then needs no lock for the plan. */
+/* One thread plans at a time, which then needs no lock to take from the bins. */
 struct planner {
     bool busy;
-    struct plan *plan;
+    struct bins *bins;
     uint32_t *global_batch;   /* deliveries of a batch of all ranks */
     uint64_t epoch, position; /* that is planned, and how far that has come */
     uint64_t length;          /* deliveries of an epoch; where they are packed, tokens */

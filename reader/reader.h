@@ -7,12 +7,12 @@
 #define READER_H
 
 #include "activity.h"
+#include "arriving.h"
 #include "assemble.h"
 #include "batch.h"
 #include "block_cache.h"
 #include "calls.h"
 #include "failure.h"
-#include "free_order.h"
 #include "future.h"
 #include "hash.h"
 #include "outlet.h"
@@ -28,7 +28,7 @@
 struct identity {
     uint8_t content[32];  /* of what is read */
     struct hash128 order; /* of what shapes the order: low, of all of it; high, a byte for each part of it */
-    uint64_t rest;        /* what states of earlier versions have in place of these bytes */
+    uint64_t first;       /* of readers in sequence: low, as states of version 1 have it */
 };
 
 /* One lock guards all parts below `work`. Each part is written by the file of its name alone (the spec by spec/,
@@ -52,7 +52,7 @@ struct apl_reader {
     struct help help;
     struct planner planner;
     struct future future;
-    struct free_order free_order;
+    struct arriving arriving;
     struct block_cache cache;
     struct outlet *outlets; /* of each rank that is served */
     unsigned outlet_count;

@@ -259,12 +259,30 @@ static bool act_collate(struct worker *w)
     return true;
 }
 
+/* Fills or shuffles bins for who plans, without the lock. */
+static bool act_fill(struct worker *w)
+{
+    apl_reader *r = w->reader;
+    struct bins_work work;
+    if (!bins_claim(r->planner.bins, &work))
+        return false;
+    activity_enter(r);
+    pthread_mutex_unlock(&r->lock);
+    uint64_t begin = now_ns();
+    bins_do(r->planner.bins, &work);
+    uint64_t end = now_ns();
+    pthread_mutex_lock(&r->lock);
+    activity_leave(r);
+    stats_add_plan(&r->counters, end - begin);
+    return true;
+}
+
 bool schedule_act(struct worker *w)
 {
     if (activity_is_paused(&w->reader->activity))
         return false;
     return (w->collates && runs_help_first(w)) || act_collate(w) || planner_act(w->reader) || act_load(w) ||
-           (w->collates && runs_help_any(w));
+           act_fill(w) || (w->collates && runs_help_any(w));
 }
 
 /* ------------------------------------------------------------------------------------------- clearing */

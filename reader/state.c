@@ -3,17 +3,21 @@
  *
  *     offset  bytes
  *          0      4  magic "APLS"
- *          4      4  version, 1
+ *          4      4  version, 2
  *          8     32  content digest of the store; of several, SHA-256 of theirs, one after another
  *         40      8  XXH3-64 of what shapes the order
- *         48      8  one byte of the hash of each part of that: see state_identity.c. In states of earlier versions, the rest
- *                    of an XXH3-128 of which the former is the first half
+ *         48      8  one byte of the hash of each part of that: see state_identity.c
  *         56      8  seed
  *         64      8  epoch
  *         72      8  position: deliveries of the epoch that have been handed out, over all ranks; of readers that pack, tokens
  *         80      8  bytes of the whole state
  *         88      8  XXH3-64 of the bytes 0 ... 87 and 96 ...
- *         96         free order: a bit for each delivery of the epoch that has been handed out
+ *         96      8  hash of the kinds of fields that were declared when the reader was opened; 0: none
+ *        104      8  hash of the columns that were added to the store; 0: none
+ *        112     16  0
+ *        128         free order: a bit for each delivery of the epoch that has been handed out
+ *
+ * States of version 1, of 96 bytes, have no hashes of kinds and columns. They are of another order, but where nothing is shuffled.
  */
 #include "state.h"
 
@@ -25,14 +29,14 @@
 #include <stdlib.h>
 
 #define STATE_MAGIC   0x534c5041u /* "APLS" */
-#define STATE_VERSION 1u
+#define STATE_VERSION 2u
+#define FIRST_BYTES   96u /* of states of version 1; checksums of both leave out the 8 before */
 #define LAST_EPOCH \
     (UINT64_MAX / 2) /* to begin with: epochs are counted up, and never get past the last number */
 
 static uint64_t checksum(const uint8_t *state, size_t size)
 {
-    uint64_t parts[2] = {hash_xxh3_64(state, 88),
-                         hash_xxh3_64(state + APL_STATE_BYTES, size - APL_STATE_BYTES)};
+    uint64_t parts[2] = {hash_xxh3_64(state, FIRST_BYTES - 8), hash_xxh3_64(state + FIRST_BYTES, size - FIRST_BYTES)};
     return hash_xxh3_64(parts, sizeof parts);
 }
 
@@ -50,6 +54,7 @@ static apl_status save(apl_reader *r, const struct epoch_tally *t, void *state, 
     if (room < needed)
         return fail(err, APL_E_INVALID, "a state takes %zu bytes, not %zu", needed, room);
     uint8_t *p = state;
+    memset(p, 0, APL_STATE_BYTES);
     store_le(p, STATE_MAGIC, 4);
     store_le(p + 4, STATE_VERSION, 4);
     memcpy(p + 8, r->identity.content, 32);
@@ -95,12 +100,15 @@ apl_status apl_reader_state_of(apl_reader *r, unsigned rank, void *state, size_t
 
 static apl_status check_state(const uint8_t *p, size_t size, apl_error *err)
 {
-    if (!p || size < APL_STATE_BYTES || load_le(p, 4) != STATE_MAGIC || load_le(p + 80, 8) != size ||
+    if (!p || size < FIRST_BYTES || load_le(p, 4) != STATE_MAGIC || load_le(p + 80, 8) != size ||
         load_le(p + 88, 8) != checksum(p, size))
         return fail(err, APL_E_INVALID, "not a valid reader state");
-    if (load_le(p + 4, 4) != STATE_VERSION)
+    uint64_t version = load_le(p + 4, 4);
+    if (version == 0 || version > STATE_VERSION)
         return fail(err, APL_E_VERSION, "a state of version %llu; this library knows version %u",
-                    (unsigned long long)load_le(p + 4, 4), STATE_VERSION);
+                    (unsigned long long)version, STATE_VERSION);
+    if (version == STATE_VERSION && size < APL_STATE_BYTES)
+        return fail(err, APL_E_INVALID, "not a valid reader state");
     return APL_OK;
 }
 
@@ -134,6 +142,18 @@ static apl_status other_content(const apl_reader *r, const uint8_t *content, apl
                 list);
 }
 
+/* Is a state of the order of this reader? */
+static apl_status check_state_order(const apl_reader *r, const uint8_t *p, apl_error *err)
+{
+    if (load_le(p + 4, 4) == STATE_VERSION)
+        return identity_check(&r->identity, load_le(p + 40, 8), load_le(p + 48, 8), err);
+    if (identity_is_first(r, load_le(p + 40, 8)))
+        return APL_OK;
+    return fail(err, APL_E_MISMATCH,
+                "the state is of order 1, by a library before 0.1.0: begin its epoch, %llu, anew (first_epoch)",
+                (unsigned long long)load_le(p + 64, 8));
+}
+
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
                         apl_error *err)
 {
@@ -150,8 +170,8 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
         return other_content(r, p + 8, err);
     if (load_le(p + 56, 8) != r->spec.options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
-    TRY(identity_check(&r->identity, load_le(p + 40, 8), load_le(p + 48, 8), err));
-    if (size != state_bytes(r))
+    TRY(check_state_order(r, p, err));
+    if (size != state_bytes(r) && load_le(p + 4, 4) == STATE_VERSION)
         return fail(err, APL_E_MISMATCH, "the state is of another order: it is not as long as one of this");
     *epoch = load_le(p + 64, 8);
     *position = load_le(p + 72, 8);

@@ -54,6 +54,27 @@ static void identify_sampling(const struct sampler *sampler, struct buffer *b)
     buffer_le(b, sample.high, 8);
 }
 
+/* Which records, wherever their blocks begin: the ids of each run of them. */
+static void identify_records(const struct subset *s, struct buffer *b)
+{
+    uint64_t from = 0, to = 0; /* the run that has begun */
+    for (uint32_t i = 0; i < s->blocks; i++) {
+        const struct subset_block *block = &s->block[i];
+        for (uint32_t k = 0, some = 1; k < block->count; k += some) {
+            uint64_t id = block->first_id + (block->chosen ? block->chosen[k] : k);
+            some = block->chosen ? 1 : block->count;
+            if (id != to) {
+                buffer_le(b, from, 8);
+                buffer_le(b, to, 8);
+                from = id;
+            }
+            to = id + some;
+        }
+    }
+    buffer_le(b, from, 8);
+    buffer_le(b, to, 8);
+}
+
 /* Which records: where blocks begin and end, and what is chosen of them. */
 static void identify_blocks(const struct subset *s, struct buffer *b)
 {
@@ -66,7 +87,8 @@ static void identify_blocks(const struct subset *s, struct buffer *b)
     }
 }
 
-static void identify_part(const apl_reader *r, enum part part, struct buffer *b)
+/* States of version 1 had the bins that are asked for, or 64, and the blocks of any order. */
+static void identify_part(const apl_reader *r, enum part part, unsigned version, struct buffer *b)
 {
     const struct reader_options *o = &r->spec.options;
     switch (part) {
@@ -84,7 +106,7 @@ static void identify_part(const apl_reader *r, enum part part, struct buffer *b)
         buffer_le(b, o->plan.window, 8);
         break;
     case OTHERS:
-        buffer_le(b, o->plan.bins, 4);
+        buffer_le(b, version > 1 ? o->plan.sequential ? 0 : o->plan.bins : o->asked_bins ? o->asked_bins : 64, 4);
         buffer_le(b, o->plan.lanes, 4);
         buffer_le(b, o->plan.reuse, 4);
         break;
@@ -95,38 +117,63 @@ static void identify_part(const apl_reader *r, enum part part, struct buffer *b)
         identify_collation(r, b);
         break;
     default:
-        identify_blocks(&r->spec.subset, b);
+        if (version > 1)
+            identify_records(&r->spec.subset, b);
+        else
+            identify_blocks(&r->spec.subset, b);
     }
 }
 
-/* The byte of a part. A window of all records is the same of however many. */
+/* The byte of a part. A window of all records is the same of however many, and as many bins as suit follow from other parts. */
 static uint64_t part_byte(const apl_reader *r, enum part part, const uint8_t *bytes, size_t size)
 {
-    bool whole = part == WINDOW && r->spec.options.plan.window >= r->spec.subset.records;
-    return whole ? 0 : hash_xxh3_64(bytes, size) & 255;
+    const struct reader_options *o = &r->spec.options;
+    if (part == WINDOW && o->plan.window >= r->spec.subset.records)
+        return 0;
+    if (part == OTHERS) {
+        uint32_t others[] = {o->asked_bins, o->plan.lanes, o->plan.reuse};
+        return hash_xxh3_64(others, sizeof others) & 255;
+    }
+    return hash_xxh3_64(bytes, size) & 255;
+}
+
+/* Of all parts, for states of this version; also of where blocks begin, where the order depends on that. False: out of memory. */
+static bool identify_order(const apl_reader *r, unsigned version, struct hash128 *order)
+{
+    const struct plan_options *plan = &r->spec.options.plan;
+    struct plan_shape shape = plan_shape(plan, &r->spec.subset);
+    struct buffer b = {0};
+    *order = (struct hash128){0};
+    for (unsigned i = 0; i < PARTS; i++) {
+        size_t from = b.size;
+        identify_part(r, (enum part)i, version, &b);
+        if (!b.failed)
+            order->high |= part_byte(r, (enum part)i, b.data + from, b.size - from) << 8 * i;
+    }
+    if (version > 1 && !plan->sequential && (!shape.whole || shape.lanes > 1))
+        identify_blocks(&r->spec.subset, &b);
+    if (r->spec.sources.count > 1)
+        buffer_put(&b, r->identity.content, sizeof r->identity.content);
+    bool ok = !b.failed;
+    if (ok)
+        order->low = hash_xxh3_128(b.data, b.size).low;
+    buffer_free(&b);
+    return ok;
 }
 
 apl_status state_identify(apl_reader *r, apl_error *err)
 {
-    struct buffer b = {0};
-    uint64_t parts = 0;
+    struct hash128 first = {0};
     TRY(mix_digest(&r->spec, r->identity.content, err));
-    for (unsigned i = 0; i < PARTS; i++) {
-        size_t from = b.size;
-        identify_part(r, (enum part)i, &b);
-        if (!b.failed)
-            parts |= part_byte(r, (enum part)i, b.data + from, b.size - from) << 8 * i;
-    }
-    if (r->spec.sources.count > 1)
-        buffer_put(&b, r->identity.content, sizeof r->identity.content);
-    bool failed = b.failed;
-    if (!failed) {
-        struct hash128 all = hash_xxh3_128(b.data, b.size);
-        r->identity.order = (struct hash128){.low = all.low, .high = parts};
-        r->identity.rest = all.high;
-    }
-    buffer_free(&b);
-    return failed ? fail_nomem(err) : APL_OK;
+    if (!identify_order(r, 2, &r->identity.order) || (r->spec.options.plan.sequential && !identify_order(r, 1, &first)))
+        return fail_nomem(err);
+    r->identity.first = first.low;
+    return APL_OK;
+}
+
+bool identity_is_first(const apl_reader *r, uint64_t low)
+{
+    return r->spec.options.plan.sequential && low == r->identity.first;
 }
 
 static bool part_differs(uint64_t differing, enum part part)
@@ -143,8 +190,7 @@ static bool is_told(uint64_t differing, enum part part)
     return part_differs(differing, part) && !(part == OTHERS && part_differs(differing, SAMPLING));
 }
 
-/* "window differs", "shuffling and window differ"; all of them if no byte differs, or nearly all do, as in a state of an
- * earlier version. */
+/* "window differs", "shuffling and window differ"; all of them if no byte differs, or nearly all do. */
 static void name_parts(uint64_t differing, char list[LIST])
 {
     unsigned differ = 0, due = 0, listed = 0, last = 0;
@@ -169,7 +215,7 @@ static void name_parts(uint64_t differing, char list[LIST])
 apl_status identity_check(const struct identity *own, uint64_t low, uint64_t high, apl_error *err)
 {
     char list[LIST];
-    if (low == own->order.low && (high == own->order.high || high == own->rest))
+    if (low == own->order.low)
         return APL_OK;
     name_parts(high ^ own->order.high, list);
     return fail(err, APL_E_MISMATCH, "the state is of another order: %s", list);

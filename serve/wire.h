@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC   0x564c5041u /* "APLV" */
-#define WIRE_VERSION 4u
+#define WIRE_VERSION 5u
 #define WIRE_AHEAD   4u   /* batches that a client may ask for before its caller has got them */
 #define WIRE_TOKENS  64u  /* batches that a message gives back, at most */
 #define WIRE_COLUMNS 128u /* of a batch, at most: of fields and of parts */

@@ -74,6 +74,7 @@ class Loader(Course):
             the order is not reproducible.
         fill: with order="free", the first epoch begins only when the whole split is loaded, so that its
             order is uniform too.
+        late: with order="free", wait for slow blocks until at most this many are missing; 0: for none.
         window: how many records are mixed; 0: the whole split if it is at most 4 GiB decoded, otherwise as
             many records as fit in 4 GiB. All fields count, also those that are not read. Kept files do not:
             they are read when their batch is made.
@@ -147,6 +148,7 @@ class Loader(Course):
         reuse: int = 1,
         lanes: int = 0,
         fill: bool = False,
+        late: int = 0,
         sampling: Sampling | None = None,
         ids: Any = None,
         mix: Iterable[Any] = (),

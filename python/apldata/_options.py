@@ -22,6 +22,7 @@ class RecordOptions(TypedDict, total=False):
     reuse: int
     lanes: int
     fill: bool
+    late: int
     sampling: Sampling | None
     ids: Any
     mix: Iterable[Any]

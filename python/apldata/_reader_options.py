@@ -9,7 +9,7 @@ from . import _core
 from ._arguments import U32, U64, choice, flag, path_of, threads_of, wholes, wrong_type
 
 _ORDERS = {"strict": _core.APL_STRICT, "free": _core.APL_FREE}
-_U32 = ("loaders", "consumers", "queue_depth", "bins", "lanes")
+_U32 = ("loaders", "consumers", "queue_depth", "late", "bins", "lanes")
 _U64 = ("seed", "window", "memory_budget", "skip_corrupt")
 
 

@@ -332,6 +332,7 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
         ITEM(sequential, NUMBER_FLAG, 1),
         ITEM(order, NUMBER_ENUM, APL_FREE),
         ITEM(fill, NUMBER_FLAG, 1),
+        ITEM(late, NUMBER_UNSIGNED, UINT32_MAX),
         ITEM(seed, NUMBER_U64, UINT64_MAX),
         ITEM(first_epoch, NUMBER_U64, UINT64_MAX),
         ITEM(window, NUMBER_U64, UINT64_MAX),

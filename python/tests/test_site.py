@@ -20,7 +20,7 @@ from conftest import CLASSES, ROOT
 import apldata
 
 SITE = ROOT / "docs" / "site"
-LINKS = ROOT / "tests" / "links.py"
+LINKS = ROOT / "tests" / "tree" / "links.py"
 NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
 NEEDS = {"first-training": ["torch"], "photographs": ["torch", "PIL"], "resume-and-ranks": []}
 

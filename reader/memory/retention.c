@@ -1,6 +1,8 @@
 /* Which blocks are retained for the next epoch: see retention.h. */
 #include "retention.h"
 
+#include "entering.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +21,14 @@ void retention_free(struct retention *retention)
     free(retention->peeked);
 }
 
-void retention_choose(struct retention *retention, const struct plan *plan, const struct subset *subset,
+void retention_choose(struct retention *retention, const struct plan_options *plan, const struct subset *subset,
                       uint64_t epoch, uint32_t spare_slots)
 {
     uint64_t room = spare_slots;
     if (!retention->retained)
         return;
     memset(retention->retained, 0, subset->blocks);
-    plan_peek(plan, epoch + 1, retention->peeked);
+    entering_order(plan->seed, epoch + 1, plan->sequential, subset->blocks, retention->peeked);
     for (uint32_t i = 0; i < subset->blocks; i++) {
         uint32_t count = subset->block[retention->peeked[i]].count;
         if (count > room)

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #define DEFAULT_BATCH 256u
-#define DEFAULT_BINS  64u
 #define DEFAULT_DEPTH 4u
 #define MAX_BATCH     ((size_t)1 << 24)
 #define MAX_SERVED    1024u
@@ -189,6 +188,8 @@ static apl_status resolve_threads(struct reader_options *o, const apl_reader_opt
     o->queue_depth = asked->queue_depth ? asked->queue_depth : DEFAULT_DEPTH;
     if (o->queue_depth > 1u << 16)
         return fail(err, APL_E_INVALID, "queue_depth %u", o->queue_depth);
+    unsigned most = o->threads + o->loaders + o->consumers;
+    o->plan.helpers = most ? most - 1 : 0;
     return APL_OK;
 }
 
@@ -207,6 +208,8 @@ static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
         return fail(err, APL_E_INVALID, "sequential and free order exclude each other");
     if (asked->fill && asked->order != APL_FREE)
         return fail(err, APL_E_INVALID, "fill is for free order: strict order has no need of it");
+    if (asked->late && (asked->order != APL_FREE || asked->fill))
+        return fail(err, APL_E_INVALID, "late is for free order, and not with fill, which leaves no block behind");
     if (asked->allocator && (!asked->allocator->allocate || !asked->allocator->deallocate))
         return fail(err, APL_E_INVALID, "an allocator without functions");
     return APL_OK;
@@ -219,14 +222,17 @@ apl_status options_resolve(struct spec *spec, const apl_reader_options *asked, a
     TRY(mix_open(spec, asked, err));
     TRY(stage_resolve(spec, asked, err));
     o->plan = (struct plan_options){.seed = asked->seed,
-                                    .bins = asked->bins ? asked->bins : DEFAULT_BINS,
+                                    .bins = asked->bins,
                                     .reuse = asked->reuse ? asked->reuse : 1,
                                     .lanes = asked->ranks.lanes ? asked->ranks.lanes : 1,
-                                    .sequential = asked->sequential};
+                                    .sequential = asked->sequential,
+                                    .arriving = asked->order == APL_FREE};
     o->batch_size = asked->batch_size ? asked->batch_size : DEFAULT_BATCH;
     o->drop_last = asked->drop_last;
     o->free_order = asked->order == APL_FREE;
+    o->asked_bins = asked->bins;
     o->fill = asked->fill;
+    o->late = asked->fill ? 0 : asked->late ? asked->late : UINT32_MAX;
     o->first_epoch = asked->first_epoch;
     o->skip_corrupt = asked->faults.skip_corrupt;
     o->timeout_ms = asked->faults.timeout_ms;

@@ -99,7 +99,9 @@ struct reader_options {
     size_t batch_size;
     bool drop_last, free_order;
     bool covers; /* the window covers the split */
-    bool fill;   /* free order draws nothing before all of the split stands */
+    bool fill;   /* free order takes nothing before all of the split stands */
+    unsigned asked_bins; /* 0: as many as suit */
+    uint32_t late; /* free order closes a bin when all but so many blocks that could fill it have been put */
     uint64_t first_epoch, budget, skip_corrupt;
     uint32_t expansion;   /* times their files' size that decoded values may take; 0: a budget was given */
     uint32_t spare_slots; /* that the budget leaves over: for blocks that the next epoch needs first */

@@ -114,6 +114,7 @@ static uint64_t needed_bytes(const struct spec *spec, uint64_t window, unsigned 
     size_t slot[APL_MAX_FIELDS];
     struct plan_options plan = spec->options.plan;
     plan.window = window;
+    plan.bins = spec->options.asked_bins;
     sizes_of_slot(spec, slot);
     uint64_t slots = window_slots(spec, window);
     uint64_t deliveries = spec->options.plan.sampler ? sampler_records(spec->options.plan.sampler)
@@ -184,6 +185,29 @@ static apl_status bound_standing(struct spec *spec, const apl_reader_options *as
                                  err);
 }
 
+/* The budget has no room for the window: the largest that it has room for is named. */
+static apl_status refuse_budget(const struct spec *spec, uint64_t needed, unsigned buffers, apl_error *err)
+{
+    const struct reader_options *o = &spec->options;
+    uint64_t least = (uint64_t)largest_block(spec) * o->plan.lanes, low = 0, high = o->plan.window;
+    while (high - low > 1) { /* needed_bytes() grows with the window */
+        uint64_t middle = low + (high - low) / 2;
+        if (needed_bytes(spec, middle, buffers) <= o->budget)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low < least)
+        return fail(err, APL_E_INVALID,
+                    "memory_budget: %llu bytes are too few for any window; one of %s needs %llu",
+                    (unsigned long long)o->budget, number_of(least, "record", "records"),
+                    (unsigned long long)needed_bytes(spec, least, buffers));
+    return fail(err, APL_E_INVALID,
+                "memory_budget: a window of %s needs %llu bytes; %llu are enough for one of %llu",
+                number_of(o->plan.window, "record", "records"), (unsigned long long)needed,
+                (unsigned long long)o->budget, (unsigned long long)low);
+}
+
 apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &spec->options;
@@ -198,6 +222,7 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
     if (window >= UINT32_MAX / place_deliveries(o))
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
     o->plan.window = window;
+    o->plan.bins = plan_shape(&o->plan, &spec->subset).bins;
     o->covers = window == records;
     if (o->fill && !o->covers)
         return fail(err, APL_E_INVALID, "fill: a window of %s does not cover the split, which has %llu",
@@ -212,21 +237,5 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
         o->spare_slots = spare_slots(spec, needed_bytes(spec, window, buffers + spare));
         return APL_OK;
     }
-    uint64_t low = 0, high = window; /* needed_bytes() grows with the window */
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (needed_bytes(spec, middle, buffers) <= o->budget)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (low < (uint64_t)largest * o->plan.lanes)
-        return fail(err, APL_E_INVALID,
-                    "memory_budget: %llu bytes are too few for any window; one of %s needs %llu",
-                    (unsigned long long)o->budget, number_of(largest * o->plan.lanes, "record", "records"),
-                    (unsigned long long)needed_bytes(spec, (uint64_t)largest * o->plan.lanes, buffers));
-    return fail(err, APL_E_INVALID,
-                "memory_budget: a window of %s needs %llu bytes; %llu are enough for one of %llu",
-                number_of(window, "record", "records"), (unsigned long long)needed,
-                (unsigned long long)o->budget, (unsigned long long)low);
+    return refuse_budget(spec, needed, buffers, err);
 }

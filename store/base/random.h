@@ -14,8 +14,6 @@ struct random_key {
 enum random_purpose {
     RANDOM_STORE_ORDER = 1, /* the order of a shuffled store */
     RANDOM_BLOCKS = 2,      /* the order in which blocks enter in an epoch */
-    RANDOM_BINS = 3,        /* which bin a record goes to */
-    RANDOM_DRAWS = 4,       /* which record is drawn next */
     RANDOM_AUGMENT = 5,     /* crop, flip and square of a record */
     RANDOM_FLIP_SIDE = 6,   /* alternating flip: which epochs a record is flipped in */
     RANDOM_RECEIPT = 7,     /* hashes of records in a receipt */
@@ -24,7 +22,12 @@ enum random_purpose {
     RANDOM_CROP = 10,       /* which box of an image of any size is taken */
     RANDOM_EFFECTS = 11,    /* how the pixels of a record's crop are changed */
     RANDOM_BLEND = 12,      /* how the images of a batch are mixed with each other */
-    RANDOM_BUCKETS = 13     /* in which order batches of like lengths come */
+    RANDOM_BUCKETS = 13,    /* in which order batches of like lengths come */
+    RANDOM_PLACE = 14,      /* which bin a delivery goes to, where the window covers the split */
+    RANDOM_SHUFFLE = 15,    /* the order of a bin */
+    RANDOM_SPREAD = 16,     /* which bins the deliveries of a block go to, below that */
+    RANDOM_END = 17,        /* the same, of what still stands when the last block has entered */
+    RANDOM_LATE = 18        /* in free order: which bin instead of one that has been closed */
 };
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of `count` words, taken as little-endian bytes. */
@@ -40,15 +43,6 @@ void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
 /* The same for 16 counters at once, in place: word k of counter i is x[k][i]. */
 #define PHILOX_LANES 16
 void philox_lanes(uint64_t key, uint32_t (*x)[PHILOX_LANES]);
-
-/* A bijection that spreads ids evenly: for placing, where nothing hangs on being unpredictable. */
-static inline uint64_t random_mix(uint64_t key, uint64_t id)
-{
-    uint64_t x = id ^ key;
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-    return x ^ x >> 32;
-}
 
 /* Uniform numbers one after another, from a Philox counter. */
 #define RANDOM_AHEAD (4 * PHILOX_LANES)

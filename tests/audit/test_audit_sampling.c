@@ -1,6 +1,6 @@
 /* The audit of samples: right ones pass as often as they should, wrong ones are found, and by which test. */
 #include "order_case.h"
-#include "plan.h"
+#include "bins.h"
 #include "sampling_audit.h"
 
 #include <criterion/criterion.h>
@@ -149,7 +149,7 @@ static bool plan_order_of(void *user, uint64_t seed, uint64_t epoch, uint32_t *o
                                .weights = law->groups > 1 ? law->weights : NULL,
                                .replacement = law->replacement};
     struct sampler *sampler = NULL;
-    struct plan *plan = NULL;
+    struct bins *plan = NULL;
     bool failed, ok = sampler_new(&rule, &p->subset, &sampler, NULL) == APL_OK;
     struct plan_options o = {.seed = seed,
                              .window = p->window,
@@ -157,14 +157,14 @@ static bool plan_order_of(void *user, uint64_t seed, uint64_t epoch, uint32_t *o
                              .lanes = 1,
                              .reuse = sampler_radix(&p->subset),
                              .sampler = sampler};
-    ok = ok && plan_new(&o, &p->subset, &plan, NULL) == APL_OK;
+    ok = ok && bins_new(&o, &p->subset, &plan, NULL) == APL_OK;
     if (ok) {
-        plan_begin(plan, epoch);
-        ok = plan_next(plan, order, law->records, &failed) == law->records;
+        bins_begin(plan, epoch);
+        ok = bins_take(plan, order, law->records, &failed) == law->records;
         for (uint32_t k = 0; k < law->records; k++) /* blocks are full: references are records */
             order[k] /= o.reuse;
     }
-    plan_free(plan);
+    bins_free(plan);
     sampler_free(sampler);
     return ok;
 }

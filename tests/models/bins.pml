@@ -1,190 +1,210 @@
 /*
- * Spin model of reader/order/bins.c, the bins of free order. Run by tests/models/check_models.sh.
+ * Spin model of the bins of strict order (reader/bins.c, bins_fill.c). Run by tests/models/check_models.sh.
  *
- *   here                    there
- *   mx                      the mutex of what is left (struct bins.lock)
- *   bin_mx[i]               the mutex of bin i
- *   left, standing          the same; here with a step between reading and writing a count
- *   bin[i].rec, size        the deliveries of bin i
- *   putter                  bins_put(): records into their bins first, then the counts
- *   drawer                  bins_draw(): reserve() for each draw, then fetch() from each bin
+ *   here                          there
+ *   mx                            the mutex of all (struct bins.lock); waiting for `idle` is a step that is blocked
+ *   bin_mx[s], shuffled[s]           the mutex of the bin that has place s, and what it was last shuffled for
+ *   next_chunk, filled, helping   the same
+ *   turns, begun, ripe            those of the one lane
+ *   planner                       bins_begin(), bins_fill_all(), and begin_turn() for each bin; it may leave an epoch anywhere
+ *   helper                        bins_claim() and bins_do(), again and again; it may stop whenever it holds no work
  *
- * What is random there (bin of a record, bin and place of a draw) may be anything here, so every outcome is looked at. The reader
- * lets one thread draw at a time; here any number may, since bins.h allows it.
+ * Of deliveries it is looked at from how many chunks a bin has them, of which epoch; of draining, that nobody else writes to the bin.
  *
- * Checked: each record is drawn once; a reservation finds what it stands for; the counts add up whenever their
- * lock is free; who sees n standing and is the only one that draws gets n; no deadlock.
+ * Checked: a bin is gathered when all chunks are filled, of this epoch, by one thread at a time; what is drained is the bin of its turn,
+ * and stays it; no deadlock, whoever stops.
  *
- * Bugs to plant: BUG_COUNT_FIRST (records can be reserved before they lie in their bin), BUG_BIN_UNLOCKED (a fetch without the
- * bin's lock), BUG_COUNT_UNLOCKED (a put changes the counts without their lock).
+ * Bugs to plant: BUG_HASTY (an epoch begins while somebody still fills or shuffles for the one before), BUG_RIPE_EARLY (bins are shuffled before
+ * all chunks are filled), BUG_UNLOCKED (a bin is shuffled without its lock), BUG_AGAIN (also if it has been shuffled), BUG_AHEAD (a bin whose
+ * place another is drained from).
  */
-#ifndef PUTTERS
-#define PUTTERS 2
+#ifndef HELPERS
+#define HELPERS 2
 #endif
-#ifndef DRAWERS
-#define DRAWERS 2
+#ifndef CHUNKS
+#define CHUNKS 2
 #endif
-#define BINS 2
-#ifndef BLOCK
-#define BLOCK 2 /* records that a putter puts at once */
+#ifndef BINS
+#define BINS 3
 #endif
-#define BATCH 2 /* records that a drawer draws at once */
-#define RECORDS (PUTTERS * BLOCK)
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+#ifndef EPOCHS
+#define EPOCHS 2
+#endif
 
-typedef records {
-    byte rec[RECORDS];
-    byte size
-};
-
-bool mx, bin_mx[BINS];
-byte left[BINS], standing;
-records bin[BINS];
-
-/* For the checks alone: how often each record was drawn, how many were, which threads are over. */
-byte times[RECORDS], drawn_all, over;
+bool mx, bin_mx[SLOTS], over;
+byte next_chunk, chunk_count, filled, helping, turns, begun, ripe, epoch;
+byte shuffled[SLOTS];
+byte chunk_epoch[CHUNKS]; /* that a chunk has been filled for */
+byte holds[SLOTS];        /* the bin that a place has, plus 1; 0: being written */
+byte writers[SLOTS];
 
 #define LOCK(m) atomic { !(m) -> m = true }
 #define UNLOCK(m) m = false
 
-inline count(i, n) /* n more can be reserved */
+inline fill(c)
 {
-    t = left[i];
-    left[i] = t + n;
-    t = standing;
-    standing = t + n
+    assert(chunk_epoch[c] != epoch);
+    chunk_epoch[c] = epoch
 }
 
-inline put_counts()
+inline gather(s, t)
 {
-#ifndef BUG_COUNT_UNLOCKED
-    LOCK(mx);
-#endif
-    for (i : 0 .. BINS - 1) {
-        count(i, more[i])
-    }
-#ifndef BUG_COUNT_UNLOCKED
-    UNLOCK(mx);
-#endif
-}
-
-proctype putter(byte number)
-{
-    byte i, k, t, goes[BLOCK], more[BINS];
-    atomic {
-        for (k : 0 .. BLOCK - 1) {
-            select(i : 0 .. BINS - 1);
-            goes[k] = i;
-            more[i]++
-        }
-    }
-#ifdef BUG_COUNT_FIRST
-    put_counts();
-#endif
-    for (i : 0 .. BINS - 1) {
-        LOCK(bin_mx[i]);
-        for (k : 0 .. BLOCK - 1) {
-            if
-            :: goes[k] == i ->
-                t = bin[i].size;
-                bin[i].rec[t] = number * BLOCK + k;
-                bin[i].size = t + 1
-            :: else
-            fi
-        }
-        UNLOCK(bin_mx[i])
-    }
-#ifndef BUG_COUNT_FIRST
-    put_counts();
-#endif
-    over++
-}
-
-inline reserve()
-{
-    atomic {
-        if
-        :: left[0] > 0 -> i = 0
-        :: left[1] > 0 -> i = 1
-        fi;
-        reserved[i]++
-    }
-    t = left[i];
-    left[i] = t - 1;
-    t = standing;
-    standing = t - 1
-}
-
-inline fetch() /* all reservations of bin i */
-{
-#ifndef BUG_BIN_UNLOCKED
-    LOCK(bin_mx[i]);
-#endif
+    writers[s]++;
+    holds[s] = 0;
+    assert(writers[s] == 1);
+    k = 0;
     do
-    :: reserved[i] > 0 ->
-        atomic {
-            assert(bin[i].size > 0); /* a reservation finds what it stands for */
-            select(place : 0 .. bin[i].size - 1);
-            k = bin[i].rec[place]
-        }
-        t = bin[i].size;
-        bin[i].rec[place] = bin[i].rec[t - 1];
-        bin[i].size = t - 1;
-        atomic {
-            times[k]++;
-            drawn_all++;
-            assert(times[k] == 1);
-            reserved[i]--
-        }
+    :: k < CHUNKS -> assert(chunk_epoch[k] == epoch); k++
     :: else -> break
     od;
-#ifndef BUG_BIN_UNLOCKED
-    UNLOCK(bin_mx[i])
+    holds[s] = t + 1;
+    writers[s]--
+}
+
+inline make_ready(t)
+{
+    s = t % SLOTS;
+#ifndef BUG_UNLOCKED
+    LOCK(bin_mx[s]);
+#endif
+    if
+#ifdef BUG_AGAIN
+    :: true ->
+#else
+    :: shuffled[s] <= t ->
+#endif
+        gather(s, t);
+        shuffled[s] = t + 1
+#ifndef BUG_AGAIN
+    :: else -> skip
+#endif
+    fi;
+#ifndef BUG_UNLOCKED
+    UNLOCK(bin_mx[s]);
 #endif
 }
 
-proctype drawer()
+proctype helper()
 {
-    byte i, k, t, n, seen, place, reserved[BINS];
+    byte c, t, s, k;
     do
-    :: drawn_all == RECORDS -> break
-    :: standing > 0 -> /* bins_standing(), which takes the lock */
-        LOCK(mx);
-        seen = standing;
-        UNLOCK(mx);
-        LOCK(mx);
-        n = (BATCH < standing -> BATCH : standing);
-        assert(DRAWERS > 1 || n >= (BATCH < seen -> BATCH : seen));
-        do
-        :: n > 0 -> reserve(); n--
-        :: else -> break
-        od;
-        UNLOCK(mx);
-        for (i : 0 .. BINS - 1) {
+    :: over -> break
+    :: true -> break /* it stops, or is never woken again */
+    :: LOCK(mx);
+        if
+        :: next_chunk < chunk_count ->
+            c = next_chunk;
+            next_chunk++;
+            helping++;
+            UNLOCK(mx);
+            fill(c);
+            LOCK(mx);
+            filled++;
+            helping--
+        :: next_chunk == chunk_count ->
+            t = (begun > turns -> begun : turns);
             if
-            :: reserved[i] > 0 -> fetch()
-            :: else
+#ifdef BUG_AHEAD
+            :: t < ripe && t < turns + SLOTS ->
+#else
+            :: t < ripe && t + 1 < turns + SLOTS ->
+#endif
+                begun = t + 1;
+                helping++;
+                UNLOCK(mx);
+                make_ready(t);
+                LOCK(mx);
+                helping--
+            :: else -> skip
             fi
-        }
-    od;
-    over++
+        fi;
+        UNLOCK(mx)
+    od
 }
 
-active proctype observer() /* any time that the lock is free */
+inline begin()
 {
-    atomic {
-        !mx -> assert(left[0] + left[1] == standing);
-        assert(left[0] <= bin[0].size || bin_mx[0]);
-        assert(left[1] <= bin[1].size || bin_mx[1])
-    }
+    LOCK(mx);
+    next_chunk = 0;
+    chunk_count = 0;
+    ripe = 0;
+    UNLOCK(mx);
+#ifndef BUG_HASTY
+    atomic { helping == 0 && !mx -> mx = true };
+#else
+    LOCK(mx);
+#endif
+    filled = 0;
+    UNLOCK(mx);
+    epoch++;
+    turns = 0;
+    begun = 0;
+    s = 0;
+    do
+    :: s < SLOTS -> shuffled[s] = 0; s++
+    :: else -> break
+    od;
+    LOCK(mx);
+    chunk_count = CHUNKS;
+#ifdef BUG_RIPE_EARLY
+    ripe = BINS;
+#endif
+    UNLOCK(mx)
 }
 
-init {
+inline fill_all()
+{
+    LOCK(mx);
+    do
+    :: filled == chunk_count -> break
+    :: filled < chunk_count && next_chunk < chunk_count ->
+        c = next_chunk;
+        next_chunk++;
+        UNLOCK(mx);
+        fill(c);
+        LOCK(mx);
+        filled++
+    :: filled < chunk_count && next_chunk == chunk_count ->
+        UNLOCK(mx);
+        atomic { filled == chunk_count && !mx -> mx = true }
+    od;
+    ripe = BINS;
+    UNLOCK(mx)
+}
+
+proctype planner()
+{
+    byte c, t, s, k, e;
+    for (e : 1 .. EPOCHS) {
+        begin();
+        fill_all();
+        t = 0;
+        do
+        :: t == BINS -> break
+        :: t > 0 -> break /* it leaves the epoch */
+        :: t < BINS ->
+            make_ready(t);
+            LOCK(mx);
+            turns = t + 1;
+            UNLOCK(mx);
+            assert(holds[t % SLOTS] == t + 1 && writers[t % SLOTS] == 0); /* at the beginning of draining it */
+            assert(holds[t % SLOTS] == t + 1 && writers[t % SLOTS] == 0); /* and at its end */
+            t++
+        od
+    }
+    over = true
+}
+
+init
+{
     byte i;
     atomic {
-        for (i : 1 .. PUTTERS) { run putter(i - 1) }
-        for (i : 1 .. DRAWERS) { run drawer() }
+        run planner();
+        for (i : 1 .. HELPERS) {
+            run helper()
+        }
     }
-    over == PUTTERS + DRAWERS;
-    assert(standing == 0 && left[0] == 0 && left[1] == 0 && bin[0].size == 0 && bin[1].size == 0);
-    for (i : 0 .. RECORDS - 1) { assert(times[i] == 1) }
 }

@@ -46,13 +46,13 @@ if ! have spin; then
     skip "models" "needs spin"
     exit
 fi
-model bins -DDRAWERS=1
-model bins -DPUTTERS=1 -DBLOCK=3
-bug bins -DBUG_BIN_UNLOCKED
-model tickets
-model tickets -DSTALLS -DDRAWERS=1
-bug tickets -DBUG_LOAD_STORE
-bug tickets -DBUG_RELAXED
+model bins -DHELPERS=1 -DBINS=4 -DSLOTS=3
+model bins -DCHUNKS=1 -DBINS=2
+bug bins -DBUG_HASTY
+bug bins -DBUG_AHEAD
+bug bins -DBUG_UNLOCKED
+model arriving
+bug arriving -DBUG_UNLOCKED
 model schedule -DWORKERS=0 -DLEAVE -DBUFFERS=1
 model schedule -DWORKERS=1 -DCANCEL -DCALLERS=1
 model schedule -DWORKERS=1 -DFREE -DCALLERS=1
@@ -66,17 +66,13 @@ model block_cache -DEPOCHS=1 -DWORLD=2
 bug block_cache -DBUG_SLOTS
 bug block_cache -DBUG_PASSED -DWORLD=2
 if [ -n "${APL_LONG:-}" ]; then
-    bug bins -DBUG_COUNT_FIRST
-    bug bins -DBUG_COUNT_UNLOCKED
-    bug tickets -DBUG_TAG -DBLOCK=2 -DDRAWERS=1 -DBATCH=2
-    bug tickets -DBUG_NUMBER -DPUTTERS=3 -DDRAWERS=1
-    bug tickets -DBUG_COUNT_FIRST
-    bug tickets -DBUG_INSTALL_LATE -DDRAWERS=1
-    bug tickets -DBUG_TAKEN_EARLY
-    model tickets -DSTALLS
-    model tickets -DSEGMENT=2
-    model tickets -DDRAWERS=3
-    model tickets -DBLOCK=2 -DDRAWERS=1
+    bug bins -DBUG_RIPE_EARLY
+    bug bins -DBUG_AGAIN
+    model bins
+    model bins -DHELPERS=1 -DBINS=4 -DSLOTS=3 -DEPOCHS=3
+    bug arriving -DBUG_COUNT_FIRST
+    model arriving -DPUTTERS=3
+    model arriving -DPUTTERS=2 -DBLOCK=3
     bug schedule -DBUG_LATE_LENT -DWORKERS=0 -DLEAVE -DBUFFERS=1
     bug schedule -DBUG_QUIET -DWORKERS=1
     bug schedule -DBUG_REFERENCE -DWORKERS=1 -DANYTIME

@@ -128,12 +128,12 @@ breaks 8 "nodes may lie outside their page" 'store/lmdb_*.c' 's/ \|\| at \+ NODE
 breaks 9 "bytes after a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes after the end of the pickle)/\1false \&\& \2/'
 breaks 10 "arrays in column-major order are read as row-major" ingest/formats/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
 breaks 11 "data that cannot be decoded again is stored" store/readback.c 's/TRY\((block_decode\(&w->bc, [^;]*), err\)\);/(void)\1, err);/'
-breaks 12 "a bin hands out one record twice and another never" reader/order/bins.c \
-    's/bin->deliveries\[place\] = bin->deliveries\[--bin->size\];/bin->size--;/'
+breaks 12 "a bin hands out one record twice and another never" reader/bins.c \
+    's/(memcpy\(deliveries \+ taken, bin->deliveries \+ lane->at)/\1 - (lane->at > 0)/'
 breaks 13 "counters are read while other threads write them" reader/stats.c \
     's/    fill_stats\(r, &s\);/    pthread_mutex_unlock(\&r->lock), fill_stats(r, \&s), pthread_mutex_lock(\&r->lock);/'
-breaks 14 "the order of an epoch differs from the published one" reader/order/plan.c \
-    's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
+breaks 14 "the order of an epoch differs from the published one" reader/bins.c \
+    's/(seed, epoch)(, RANDOM_SHUFFLE)/\1 + 1\2/'
 breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, t->position, 8\)/store_le(p + 72, t->position + (t->position > 0), 8)/'
 breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'
 breaks 17 "a child process does not know that it is one" reader/inside.c \

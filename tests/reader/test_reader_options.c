@@ -78,7 +78,7 @@ Test(reader_options, refuses_pairs_of_which_one_half_is_missing)
     REFUSED(APL_E_INVALID, "transforms is NULL, but transform_count is 1", o.transform_count = 1);
     REFUSED(APL_E_INVALID, "fields is NULL, but field_count is 2", o.field_count = 2);
     REFUSED(APL_E_INVALID, "ranks.world is 0", o.ranks.rank = 1);
-    REFUSED(APL_E_INVALID, "state is NULL, but state_size is 96", o.state_size = APL_STATE_BYTES);
+    REFUSED(APL_E_INVALID, "state is NULL, but state_size is 128", o.state_size = APL_STATE_BYTES);
     REFUSED(APL_E_INVALID, "not a valid reader state", o.state = &t);
 }
 

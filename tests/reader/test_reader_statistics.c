@@ -4,7 +4,6 @@
  */
 #include "bins.h"
 #include "order_case.h"
-#include "plan.h"
 #include "reader_fixture.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@ typedef void (*few_source)(void *user, uint64_t number, unsigned n, uint32_t *or
 
 static double few_chi(few_source source, void *user, unsigned n)
 {
-    static uint32_t counts[120];
+    static uint32_t counts[720];
     uint32_t order[MOST_ORDERED];
     unsigned cells = factorial(n);
     memset(counts, 0, sizeof counts);
@@ -31,26 +30,26 @@ static double few_chi(few_source source, void *user, unsigned n)
 
 static double few_critical(unsigned n)
 {
-    return n == 3 ? CHI_5 : n == 4 ? CHI_23 : CHI_119;
+    return n == 3 ? CHI_5 : n == 4 ? CHI_23 : n == 5 ? CHI_119 : CHI_719;
 }
 
 /* Epochs of one plan. */
 static void planned(void *user, uint64_t number, unsigned n, uint32_t *order)
 {
     bool failed;
-    plan_begin(user, number);
-    cr_assert_eq(plan_next(user, order, n, &failed), n);
+    bins_begin(user, number);
+    cr_assert_eq(bins_take(user, order, n, &failed), n);
 }
 
 static double planned_chi(unsigned n, uint32_t block, unsigned bins)
 {
     struct subset s = made_subset(n, block);
     struct plan_options o = {.seed = 2024, .window = n, .bins = bins, .lanes = 1, .reuse = 1};
-    struct plan *p = NULL;
-    cr_assert_eq(plan_new(&o, &s, &p, NULL), APL_OK);
+    struct bins *p = NULL;
+    cr_assert_eq(bins_new(&o, &s, &p, NULL), APL_OK);
     /* references have no gaps where only the last block is short */
     double x = few_chi(planned, p, n);
-    plan_free(p);
+    bins_free(p);
     free(s.block);
     return x;
 }
@@ -72,7 +71,7 @@ static void uniform_bins(void *user, uint64_t number, unsigned n, uint32_t *orde
     struct random_stream r;
     uint32_t bins[MOST_ORDERED][2], sizes[MOST_ORDERED] = {0}, count = (n + 1) / 2;
     (void)user;
-    random_stream_init(&r, random_epoch_key(2024, number, RANDOM_DRAWS));
+    random_stream_init(&r, random_epoch_key(2024, number, RANDOM_SHUFFLE));
     for (uint32_t i = 0; i < n; i++)
         bins[i / 2][sizes[i / 2]++] = i;
     for (unsigned k = 0; k < n; k++) {
@@ -96,7 +95,7 @@ static void naive_swaps(void *user, uint64_t number, unsigned n, uint32_t *order
 {
     struct random_stream r;
     (void)user;
-    random_stream_init(&r, random_epoch_key(2024, number, RANDOM_DRAWS));
+    random_stream_init(&r, random_epoch_key(2024, number, RANDOM_SHUFFLE));
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     for (uint32_t i = 0; i < n; i++) {
@@ -116,34 +115,34 @@ Test(reader_statistics, naive_swaps_are_found_out)
 
 struct free_bins {
     struct bins *bins;
-    struct bins_scratch *scratch;
-    unsigned first; /* drawn before the rest */
+    unsigned first; /* taken before the rest */
 };
 
-static void drawn(void *user, uint64_t number, unsigned n, uint32_t *order)
+static void arrived(void *user, uint64_t number, unsigned n, uint32_t *order)
 {
-    static const uint32_t deliveries[] = {0, 1, 2, 3, 4};
-    static const uint64_t ids[] = {100, 101, 102, 103, 104};
+    static const uint32_t deliveries[] = {0, 1, 2, 3, 4, 5};
     struct free_bins *f = user;
-    bins_begin(f->bins, random_epoch_key(7, number, RANDOM_BINS), random_epoch_key(7, number, RANDOM_DRAWS));
-    cr_assert(bins_put(f->bins, deliveries, ids, n));
+    bool failed;
+    bins_begin(f->bins, number);
+    cr_assert(bins_put(f->bins, deliveries, deliveries, n));
     cr_assert_eq(bins_standing(f->bins), n);
-    cr_assert_eq(bins_draw(f->bins, f->scratch, order, f->first), f->first);
-    cr_assert_eq(bins_draw(f->bins, f->scratch, order + f->first, n), n - f->first);
+    cr_assert_eq(bins_take(f->bins, order, f->first, &failed), f->first);
+    cr_assert_eq(bins_take(f->bins, order + f->first, n, &failed), n - f->first);
 }
 
-Test(reader_statistics, free_draws_are_uniform_among_what_stands)
+Test(reader_statistics, what_has_arrived_comes_in_any_order)
 {
     static const unsigned counts[] = {1, 3, 64};
     for (unsigned i = 0; i < 3; i++)
         for (unsigned n = 3; n <= MOST_ORDERED; n++) {
+            struct subset s = made_subset(n, n);
+            struct plan_options o = {.seed = 7, .window = n, .bins = counts[i], .reuse = 1, .arriving = true};
             struct free_bins f = {.first = i};
-            cr_assert_eq(bins_new(counts[i], &f.bins, NULL), APL_OK);
-            f.scratch = bins_scratch_new(f.bins, MOST_ORDERED);
-            double x = few_chi(drawn, &f, n);
+            cr_assert_eq(bins_new(&o, &s, &f.bins, NULL), APL_OK);
+            double x = few_chi(arrived, &f, n);
             cr_expect_lt(x, few_critical(n), "%u records, %u bins: %f", n, counts[i], x);
-            bins_scratch_free(f.scratch);
             bins_free(f.bins);
+            free(s.block);
         }
 }
 
@@ -232,8 +231,8 @@ static unsigned count_failures(const struct findings *f, const char *what)
 static void planned_many(void *user, uint64_t epoch, uint32_t *order)
 {
     bool failed;
-    plan_begin(user, epoch);
-    cr_assert_eq(plan_next(user, order, RECORDS, &failed), RECORDS);
+    bins_begin(user, epoch);
+    cr_assert_eq(bins_take(user, order, RECORDS, &failed), RECORDS);
 }
 
 Test(reader_statistics, plans_show_nothing)
@@ -246,11 +245,11 @@ Test(reader_statistics, plans_show_nothing)
         struct subset s = made_subset(RECORDS, shapes[i].block);
         struct plan_options o = {
             .seed = i, .window = RECORDS, .bins = shapes[i].bins, .lanes = 1, .reuse = 1};
-        struct plan *p = NULL;
-        cr_assert_eq(plan_new(&o, &s, &p, NULL), APL_OK);
+        struct bins *p = NULL;
+        cr_assert_eq(bins_new(&o, &s, &p, NULL), APL_OK);
         struct findings f = look(planned_many, p);
         cr_expect_eq(count_failures(&f, "plan"), 0, "shape %u", i);
-        plan_free(p);
+        bins_free(p);
         free(s.block);
     }
 }
@@ -262,7 +261,7 @@ static void shuffle_buffer(void *user, uint64_t epoch, uint32_t *order)
     uint32_t held = 0, next = 0;
     struct random_stream r;
     (void)user;
-    random_stream_init(&r, random_epoch_key(1, epoch, RANDOM_DRAWS));
+    random_stream_init(&r, random_epoch_key(1, epoch, RANDOM_SHUFFLE));
     for (uint32_t i = 0; i < RECORDS; i++) {
         while (held < RECORDS / 10 && next < RECORDS)
             buffer[held++] = next++;
@@ -286,7 +285,7 @@ static void congruential(void *user, uint64_t epoch, uint32_t *order)
 {
     struct random_stream r;
     (void)user;
-    random_stream_init(&r, random_epoch_key(1, epoch, RANDOM_DRAWS));
+    random_stream_init(&r, random_epoch_key(1, epoch, RANDOM_SHUFFLE));
     uint32_t x = random_below(&r, RECORDS), step = 2 * random_below(&r, RECORDS / 2) + 1;
     for (uint32_t i = 0; i < RECORDS; i++)
         order[i] = x = (x + step) % RECORDS;
@@ -303,11 +302,11 @@ static void blocks_only(void *user, uint64_t epoch, uint32_t *order)
 {
     struct subset s = made_subset(RECORDS, GROUPS);
     struct plan_options o = {.seed = 1, .window = GROUPS, .bins = 8, .lanes = 1, .reuse = 1};
-    struct plan *p = NULL;
+    struct bins *p = NULL;
     (void)user;
-    cr_assert_eq(plan_new(&o, &s, &p, NULL), APL_OK);
+    cr_assert_eq(bins_new(&o, &s, &p, NULL), APL_OK);
     planned_many(p, epoch, order);
-    plan_free(p);
+    bins_free(p);
     free(s.block);
 }
 

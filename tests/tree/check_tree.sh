@@ -129,7 +129,7 @@ check "tree: Boost is in one file" one_user 'boost/math/distributions/[a-z_]*.hp
 known_folders()
 {
     git ls-files '*.c' '*.h' '*.cpp' 2>/dev/null | sed 's|/[^/]*$||' | sort -u |
-        grep -vE '^(include|include/apl|tests|tests/[a-z0-9/.]*|bench|bench/bins|bench/cold|bench/paper|examples|python/[a-z]*)$' >"$scratch/folders"
+        grep -vE '^(include|include/apl|tests|tests/[a-z0-9/.]*|bench|bench/cold|bench/paper|examples|python/[a-z]*)$' >"$scratch/folders"
     echo "$rooms" | tr ' ' '\n' | sort | comm -23 "$scratch/folders" - | grep . && return 1
     true
 }

@@ -165,7 +165,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             still delivered once, and states are exact, but the order is not reproducible.
         snapshot_every_n_steps: as in StatefulDataLoader; any number is accepted, since a state costs a
             microsecond and always belongs to the batch that the loop has.
-        split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill,
+        split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill, late,
         sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers, share: as
         for `apldata.Loader`.
         rank, world: the number of this process, and how many there are; None: as torch.distributed says, even

@@ -1,5 +1,5 @@
-# The plan adds seed and epoch up.
-# file: reader/order/plan.c
+# The bins' keys add seed and epoch up.
+# file: reader/bins.c
 # caught by: one seed and the next
 # audit: orders
-s/random_epoch_key\(p->options.seed, epoch,/random_epoch_key(p->options.seed + epoch, 0,/
+s/random_epoch_key\(seed, epoch,/random_epoch_key(seed + epoch, 0,/

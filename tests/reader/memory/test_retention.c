@@ -1,4 +1,5 @@
 /* Which blocks stay for the next epoch: as many of those that it needs first as there is room for. */
+#include "entering.h"
 #include "retention.h"
 
 #include <criterion/criterion.h>
@@ -7,10 +8,12 @@ TestSuite(retention);
 
 #define BLOCKS 6
 
-/* In the place of the plan's: the last block first, and, in odd epochs, the first block first. */
-void plan_peek(const struct plan *plan, uint64_t epoch, uint32_t *order)
+static const struct plan_options plan = {.seed = 5};
+
+/* In the place of the order's: the last block first, and, in odd epochs, the first block first. */
+void entering_order(uint64_t seed, uint64_t epoch, bool sequential, uint32_t n, uint32_t *order)
 {
-    (void)plan;
+    cr_assert(seed == 5 && !sequential && n == BLOCKS);
     for (uint32_t i = 0; i < BLOCKS; i++)
         order[i] = epoch % 2 ? i : BLOCKS - 1 - i;
 }
@@ -26,7 +29,7 @@ static void expect(uint64_t epoch, uint32_t spare, unsigned bits)
     apl_error err;
     cr_assert_eq(retention_open(&retention, BLOCKS, spare, &err), APL_OK);
     cr_assert_eq(retention_any(&retention), spare > 0);
-    retention_choose(&retention, NULL, &subset, epoch, spare);
+    retention_choose(&retention, &plan, &subset, epoch, spare);
     for (uint32_t i = 0; i < BLOCKS; i++)
         cr_assert_eq(retention_has(&retention, i), bits >> i & 1, "%u slots: block %u", spare, i);
     retention_free(&retention);
@@ -59,8 +62,8 @@ Test(retention, is_chosen_again)
     struct retention retention = {0};
     apl_error err;
     cr_assert_eq(retention_open(&retention, BLOCKS, 8, &err), APL_OK);
-    retention_choose(&retention, NULL, &subset, 0, 8);
-    retention_choose(&retention, NULL, &subset, 1, 8);
+    retention_choose(&retention, &plan, &subset, 0, 8);
+    retention_choose(&retention, &plan, &subset, 1, 8);
     for (uint32_t i = 0; i < BLOCKS; i++)
         cr_assert_eq(retention_has(&retention, i), i == 5);
     retention_free(&retention);

@@ -22,7 +22,7 @@ static inline struct subset made_subset(uint32_t records, uint32_t block)
     return s;
 }
 
-#define MOST_ORDERED 5u
+#define MOST_ORDERED 6u
 
 static inline unsigned factorial(unsigned n)
 {
@@ -59,6 +59,7 @@ static inline double chi_square(const uint32_t *counts, size_t cells, double exp
 #define CHI_5          35.89
 #define CHI_23         70.55
 #define CHI_119        207.20
+#define CHI_719        913.86
 #define CHI_255        377.08
 #define CHI_3969       4407.00
 #define CHI_3969_LEAST 3559.79

@@ -1,7 +1,7 @@
 /* The samples of epochs: what holds of every one, of the weights behind them, and of plans of them. */
 #include "sample_case.h"
 
-#include "plan.h"
+#include "bins.h"
 #include "weights.h"
 
 /* ------------------------------------------------------------------------------------- of every sample */
@@ -248,25 +248,25 @@ Test(sampler, steep_weights)
 /* Every delivery of the sample once, whatever window, lanes and bins. */
 static void check_plan(const struct plan_options *o, const struct subset *subset, uint64_t epoch)
 {
-    struct plan *p = NULL;
+    struct bins *p = NULL;
     apl_error err;
     uint32_t deliveries[50];
     bool failed;
-    cr_assert_eq(plan_new(o, subset, &p, &err), APL_OK, "%s", err.message);
-    plan_begin(p, epoch);
+    cr_assert_eq(bins_new(o, subset, &p, &err), APL_OK, "%s", err.message);
+    bins_begin(p, epoch);
     const uint32_t *first = sampler_cumulative(o->sampler, epoch);
     uint8_t *had = calloc(first[subset->records], 1);
-    for (size_t n, at = 0; (n = plan_next(p, deliveries, 50, &failed)) > 0; at += n)
+    for (size_t n, at = 0; (n = bins_take(p, deliveries, 50, &failed)) > 0; at += n)
         for (size_t i = 0; i < n; i++) {
             uint32_t reference = deliveries[i] / o->reuse, copy = deliveries[i] % o->reuse;
             uint64_t record = subset->block[reference / subset->stride].before + reference % subset->stride;
             cr_assert_lt(copy, first[record + 1] - first[record]);
             cr_assert_eq(had[first[record] + copy]++, 0);
         }
-    cr_assert_eq(plan_position(p), first[subset->records]);
+    cr_assert_eq(bins_position(p), first[subset->records]);
     cr_assert(!memchr(had, 0, first[subset->records]));
     free(had);
-    plan_free(p);
+    bins_free(p);
 }
 
 Test(sampler, plans_bring_each_delivery_once)
@@ -304,19 +304,19 @@ Test(sampler, plans_are_uniform_over_the_deliveries)
     struct sampler *s = new_sample(&rule, &subset);
     struct plan_options o = {
         .seed = 3, .window = 2, .bins = 4, .lanes = 1, .reuse = sampler_radix(&subset), .sampler = s};
-    struct plan *p = NULL;
+    struct bins *p = NULL;
     uint32_t seen[6] = {0}, deliveries[3], order[3];
     bool failed;
-    cr_assert_eq(plan_new(&o, &subset, &p, NULL), APL_OK);
+    cr_assert_eq(bins_new(&o, &subset, &p, NULL), APL_OK);
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
-        plan_begin(p, epoch);
-        cr_assert_eq(plan_next(p, deliveries, 3, &failed), 3);
+        bins_begin(p, epoch);
+        cr_assert_eq(bins_take(p, deliveries, 3, &failed), 3);
         for (unsigned i = 0; i < 3; i++)
             order[i] = 2 * (deliveries[i] / o.reuse) + deliveries[i] % o.reuse;
         seen[order_number(order, 3)]++;
     }
     cr_assert_lt(chi_square(seen, 6, EPOCHS / 6.0), CHI_5);
-    plan_free(p);
+    bins_free(p);
     sampler_free(s);
     free(subset.block);
 }

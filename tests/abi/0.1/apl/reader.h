@@ -42,10 +42,12 @@ typedef struct apl_reader apl_reader;
 /* How the order of an epoch is made. Either way, each record is delivered exactly once per epoch (or `reuse`
  * times). */
 typedef enum apl_order {
-    /* A pure function of content, records per block, split, seed, epoch, window and bins: the same on every machine,
-     * with any number of threads. If the window covers the split, it is a uniform permutation. */
+    /* A pure function of content, split, seed, epoch, window and bins, and, if the window does not cover the split, of
+     * records per block: the same on every machine, with any number of threads. If the window covers the split, it is a
+     * uniform permutation. (With buckets it also depends on world x batch_size.) */
     APL_STRICT = 0,
-    /* Whatever is ready comes first: a slow block delays nothing else. Draws are uniform among the loaded records. */
+    /* Whatever is ready comes first: a slow block delays nothing else, and its records come later in the epoch. Each goes
+     * to any of the bins to come with the same chance. */
     APL_FREE = 1
 } apl_order;
 
@@ -153,9 +155,13 @@ typedef struct apl_reader_options {
     int drop_last;
     int sequential; /* 1: in id order, without shuffling: for evaluation */
     apl_order order;
-    /* 1, with free order: draw nothing until the whole split is loaded, so that the draws are a uniform permutation.
+    /* 1, with free order: take nothing until the whole split is loaded, so that the order is a uniform permutation.
      * The window has to cover the split. Only the first epoch waits: later ones find everything loaded. */
     int fill;
+    /* With free order: the blocks that a bin may be closed without, of those that could fill it: all of the split, or,
+     * where the window does not cover it, those that are being loaded. Their records go to bins still to come. 0: as
+     * many as there are, so that nothing waits for a slow block. Not with `fill`, which leaves none behind. */
+    unsigned late;
     uint64_t seed;
     uint64_t first_epoch;            /* at most 2^63 - 1; a state has its own */
     const apl_transform *transforms; /* of image fields, at most one per field; NULL: none */
@@ -175,7 +181,9 @@ typedef struct apl_reader_options {
      * `reuse`, a window that does not cover the split takes up to `reuse` times its memory; the default allows for
      * that. */
     uint64_t window;
-    unsigned bins;  /* 1 ... 4096: number of bins per window that strict order draws from; leave at 0 (64) */
+    /* 1 ... 4096: the bins that deliveries are scattered over, to be shuffled and taken one after the other. Part of
+     * what shapes the order. 0: as many as suit the records, the window and the largest block. */
+    unsigned bins;
     unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
     /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
      * remaining memory caches decoded blocks for the next epoch, soonest needed first. If the window covers the
@@ -186,9 +194,9 @@ typedef struct apl_reader_options {
      * room for their values; only the batch that a rank gets next is made whatever its size. So a batch that is
      * larger than what is left takes the reader beyond the budget until it is released. Values of varying shape
      * that are not kept stay in memory with their block until its last record has been delivered: under a window that
-     * does not cover the split they take up to about five times what the budget counts for them, at 128 records to a
-     * block. Without a budget, a window that takes more than 256 MiB, and more than 256 times the bytes of its files
-     * (APL_EXPANSION in the environment says otherwise), is refused with APL_E_UNSUPPORTED. */
+     * does not cover the split they take up to about two and a half times what the budget counts for them. Without a
+     * budget, a window that takes more than 256 MiB, and more than 256 times the bytes of its files (APL_EXPANSION in
+     * the environment says otherwise), is refused with APL_E_UNSUPPORTED. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */
@@ -227,8 +235,8 @@ typedef struct apl_reader_options {
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                            \
     {                                                                                                      \
-        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}}, \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, NULL, 0, NULL, 0,      \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}}, \
             {0, 0, {0}}, NULL, 0, NULL, 0, NULL                                                            \
     }
 
@@ -333,7 +341,7 @@ APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
  * handed out when the state was taken, whether or not APL_END had been returned, the first result is APL_END: the epoch
  * is over, and apl_reader_next_epoch() starts the next one.
  */
-#define APL_STATE_BYTES 96 /* in strict order; free order adds one bit per delivery of an epoch */
+#define APL_STATE_BYTES 128 /* in strict order; free order adds one bit per delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
                                                  apl_error *err);
 

@@ -133,8 +133,9 @@ APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split
  * that is NULL, of the only target in the store that qualifies. The draws are keyed by the seed and use integer
  * arithmetic, so they are the same on every machine.
  *
- * Either all files are written, or an error leaves none of them (some of those to be replaced may then be gone). A
- * process that is killed while it moves the files into place may leave some. Needs parts x records / 4 bytes of memory.
+ * Either all files are written, or an error leaves none of them (some of those to be replaced may then be gone). SIGINT,
+ * SIGTERM and SIGHUP to the calling thread undo what has been written (APL_E_CANCELLED, where the process lives on), or wait
+ * until all files are in their places. SIGKILL and power cuts in between may leave some of them. Needs parts x records / 4 bytes of memory.
  * Errors: those of apl_split_make().
  */
 #define APL_MAX_PARTS 10000

@@ -80,7 +80,7 @@ typedef struct apl_stats {
 APL_API APL_MUST_USE apl_status apl_reader_stats(apl_reader *reader, apl_stats *stats, size_t size);
 
 /* Writes the same as one JSON object, NUL-terminated and truncated if it does not fit. Like snprintf, returns the full
- * length. */
+ * length. Fractions have a point whatever the program's locale, here and wherever the library writes numbers. */
 APL_API size_t apl_stats_json(const apl_stats *stats, char *text, size_t size);
 
 /* The same, but with every member that the caller's version of the header has: `stats_size` is sizeof(apl_stats).

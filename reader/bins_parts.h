@@ -1,0 +1,122 @@
+/* What the files of the bins share: see bins.h. */
+#ifndef BINS_PARTS_H
+#define BINS_PARTS_H
+
+#include "bins.h"
+#include "places.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct bin {
+    pthread_mutex_t lock;
+    uint64_t turn; /* arriving: that it is of */
+    uint64_t done; /* 1 more than the turn that it was last shuffled for */
+    uint32_t *deliveries;
+    uint32_t count, capacity;
+};
+
+/* What is drained by turns. Of the bins of turns 0, 1, 2, …, `slots` have a place at a time. */
+struct lane {
+    struct bin *bins;
+    uint64_t left;     /* deliveries that have not been taken */
+    uint64_t standing; /* ring: deliveries in bins */
+    uint32_t at;       /* place in the bin that is drained */
+    uint32_t next;     /* ring: place in the order of blocks of the one that enters next */
+    uint32_t from, to; /* whole: its chunks */
+    bool ending;       /* ring: all blocks have entered */
+    /* With the lock of all: */
+    uint64_t turns; /* that have begun: the bin of turn turns-1 is drained */
+    uint64_t begun; /* bins of turns before this have been shuffled, or somebody is about it */
+    uint64_t ripe;  /* bins of turns before this are ripe */
+};
+
+/* Some blocks in a row, or a large one: what is sorted by bin at a time. */
+struct chunk {
+    uint32_t from, to; /* in by_lane */
+    uint64_t offset;   /* in runs */
+};
+
+struct bins {
+    struct plan_options options;
+    struct plan_shape shape;
+    const struct subset *subset;
+    uint64_t epoch, position, pass; /* pass: bins that end before this position are not shuffled */
+    const uint32_t *cumulative;     /* of the sample of the epoch; NULL: none */
+    struct random_key place, shuffle, spread, end, late;
+    uint32_t *order, *entered, entered_count;
+    uint16_t *lane_of; /* each block's lane; NULL: there is one */
+    unsigned lane;     /* that is taken from next */
+    unsigned slots;    /* bins of a lane that have a place */
+
+    uint32_t *by_lane; /* whole: blocks by lane, then by number */
+    uint32_t *runs;    /* whole: the chunks' deliveries, each sorted by bin */
+    uint32_t *starts;  /* of each chunk: where the run of each bin begins in it, and where the last one ends */
+    struct chunk *chunks;
+    uint32_t chunk_count;
+
+    uint64_t *turn_of; /* ring: at which turn each block has entered */
+    uint32_t *delays;  /* ring: scratch for a block's places */
+
+    _Atomic uint64_t oldest, standing; /* arriving: the turn of the oldest open bin, and what stands */
+    struct bin closed;                 /* arriving: what is drained */
+
+    pthread_mutex_t lock; /* of all that follows, and of lanes where they say so */
+    pthread_cond_t idle;  /* the last helper has finished */
+    uint32_t next_chunk, filled;
+    unsigned looked_at; /* the lane in which a bin to shuffle is looked for first */
+    uint16_t **scratch; /* places for a chunk each: a stack */
+    unsigned scratch_count, helping;
+
+    struct lane lanes[];
+};
+
+/* whole: cuts the epoch into chunks; fills one; fills all that nobody fills, and waits for those who do. */
+void bins_cut(struct bins *b);
+void bins_fill(struct bins *b, const struct bins_work *work);
+void bins_fill_all(struct bins *b);
+
+/* whole: how many deliveries the bin of a turn has, and copies them into it; with its lock. False: out of memory. */
+uint32_t bins_count(const struct bins *b, const struct lane *lane, uint64_t turn);
+bool bins_gather(const struct bins *b, const struct lane *lane, uint64_t turn, struct bin *bin);
+
+/* ring: lets blocks in at the turn that has begun. False: out of memory. */
+bool bins_enter(struct bins *b, unsigned lane);
+
+/* Makes the bin of a turn ready to be drained, unless it is: gathers and shuffles it. False: out of memory. */
+bool bins_ready(struct bins *b, unsigned lane, uint64_t turn, bool shuffled);
+
+/* arriving: the next n deliveries of what stands. */
+size_t bins_take_arrived(struct bins *b, uint32_t *deliveries, size_t n);
+void bins_begin_arriving(struct bins *b);
+
+/* Room for more; false: out of memory, and the bin is as it was. */
+bool bin_reserve(struct bin *bin, uint32_t more);
+
+/* Deliveries of a block in this epoch. */
+static inline uint32_t bins_of_block(const struct bins *b, uint32_t block)
+{
+    return deliveries_of_block(b->cumulative, &b->subset->block[block], b->options.reuse);
+}
+
+static inline struct bin *bins_at(const struct bins *b, const struct lane *lane, uint64_t turn)
+{
+    return &lane->bins[turn % b->slots];
+}
+
+/* The deliveries of a block, in order of their numbers, into out[bins_of_block()]. */
+static inline void bins_list(const struct bins *b, uint32_t block, uint32_t *out)
+{
+    const struct subset_block *s = &b->subset->block[block];
+    uint32_t reuse = b->options.reuse, first = block * b->subset->stride * reuse;
+    if (!b->cumulative) {
+        for (uint32_t i = 0; i < s->count * reuse; i++)
+            out[i] = first + i;
+        return;
+    }
+    for (uint32_t i = 0; i < s->count; i++, first += reuse)
+        for (uint32_t copy = 0, n = deliveries_of_record(b->cumulative, s->before + i, reuse); copy < n; copy++)
+            *out++ = first + copy;
+}
+
+#endif
