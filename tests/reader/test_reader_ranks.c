@@ -260,8 +260,14 @@ Test(reader_ranks, impossible_ranks_are_refused)
     cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "at most 1048576") != NULL);
     o.ranks.world = 0;
     cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "ranks.world is 0") != NULL);
-    o.ranks.world = 2;
+    o.ranks.world = 3;
     o.ranks.rank = 0;
+    o.ranks.list = (const unsigned[]){2, 0, 2};
+    o.ranks.count = 3;
+    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "ranks.list has rank 2 twice") != NULL);
+    o.ranks.list = NULL;
+    o.ranks.count = 0;
+    o.ranks.world = 2;
     o.order = APL_FREE;
     cr_assert(strstr(fixture_refused(&o, APL_E_UNSUPPORTED), "strict") != NULL);
 }

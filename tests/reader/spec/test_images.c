@@ -290,3 +290,19 @@ Test(images, of_two_channels_that_come_last_are_none)
                     grey = {.dtype = APL_U8, .ndim = 3, .shape = {1, 9, 2}};
     cr_assert(!is_image(&last) && is_image(&few) && is_image(&grey));
 }
+
+/* Of any size are images of one to four channels, which come first. */
+Test(images, of_any_size_have_up_to_four_channels)
+{
+    for (int64_t channels = 1; channels <= 6; channels++) {
+        apl_field f = {.dtype = APL_U8, .ndim = 3, .shape = {channels, -1, -1}};
+        cr_assert_eq(is_varying_image(&f), channels <= 4, "%d channels", (int)channels);
+        cr_assert_eq(is_any_size(&f), channels <= 4);
+        f.dtype = APL_U16;
+        cr_assert_not(is_varying_image(&f));
+    }
+    const apl_field any = {.dtype = APL_U8, .ndim = 3, .shape = {-1, -1, -1}},
+                    one = {.dtype = APL_U8, .ndim = 3, .shape = {3, 5, 6}},
+                    grey = {.dtype = APL_U8, .ndim = 2, .shape = {-1, -1}};
+    cr_assert(is_varying_image(&any) && !is_varying_image(&one) && !is_varying_image(&grey));
+}

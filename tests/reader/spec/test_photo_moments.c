@@ -167,3 +167,18 @@ Test(photo_moments, count_files_that_are_not_indexed)
     free(unknown.data);
     apl_store_close(s);
 }
+
+/* What the caller has said of a channel stays. */
+Test(photo_moments, leave_alone_what_is_given)
+{
+    double sums[3][3] = {{0}};
+    apl_store *s = store_of("db", false, 3, 40, sums);
+    apl_transform t = crop_of(8), all = t;
+    t.mean[1] = 7;
+    t.std[1] = 9;
+    OK(apl_transform_complete(s, "train", &all, &fx_err));
+    OK(apl_transform_complete(s, "train", &t, &fx_err));
+    cr_assert(t.mean[1] == 7 && t.std[1] == 9);
+    cr_assert(t.mean[0] == all.mean[0] && t.std[2] == all.std[2] && all.std[1] != 9);
+    apl_store_close(s);
+}

@@ -103,6 +103,21 @@ Test(explain, threads_whose_cores_others_use)
     SAYS("had a core for 40 % of that time");
 }
 
+/* Between two snapshots only what happened between them counts, also of the cores. */
+Test(explain, threads_whose_cores_others_use_now)
+{
+    apl_stats before = a_run(), now = before;
+    now.elapsed += 10;
+    now.batches += 1000;
+    now.starved += 4;
+    now.wait_loading += 3;
+    now.wait_assembling += 1;
+    now.loading += 10;
+    now.cpu_since_open += 4;
+    cr_assert_eq(explain(&now, &before), APL_BOTTLENECK_DECODING);
+    SAYS("had a core for 40 % of that time");
+}
+
 Test(explain, decoding_images)
 {
     apl_stats s = a_run();
