@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 
@@ -81,9 +81,8 @@ class Run:
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         self.shop = Workshop(BUILD, os.environ.get("MAKE", "make"))
         with RESULTS.open("a") as results, ThreadPoolExecutor(jobs) as pool:
-            for (mutant, text), (killer, failure, seconds) in zip(
-                self.waiting, pool.map(self.judged, self.waiting), strict=True
-            ):
+            for future in as_completed([pool.submit(self.judged, *waiting) for waiting in self.waiting]):
+                mutant, text, killer, failure, seconds = future.result()
                 if failure:
                     self.broken.append(f"{mutant.place}: {failure}")
                     continue
@@ -93,16 +92,15 @@ class Run:
                 print(f"{'killed' if killer else 'SURVIVED'} {seconds:.1f} s {mutant.place} {mutant.file}: "
                       f"{mutant.words}{' by ' + killer if killer else ''}", flush=True)  # fmt: skip
 
-    def judged(self, waiting: tuple[Mutant, str]) -> tuple[str, str, float]:
-        """What kills it, why it cannot be judged, and how long that took."""
-        mutant, text = waiting
+    def judged(self, mutant: Mutant, text: str) -> tuple[Mutant, str, str, str, float]:
+        """Itself, what kills it, why it cannot be judged, and how long that took."""
         assert self.shop is not None
         began = time.monotonic()
         try:
             killer, failure = self.shop.killer(mutant.file, text, mutant.tests), ""
         except CannotBuild as error:
             killer, failure = "", str(error)
-        return killer, failure, time.monotonic() - began
+        return mutant, text, killer, failure, time.monotonic() - began
 
 
 def cell(run: Run, mutants: list[Mutant]) -> str:
