@@ -108,8 +108,8 @@ int main(int argc, char **argv)
     tell("set: open", opened - begin, "s", AT_MOST, 1);
     tell("set: list", (listed - opened) * 1e9 / (double)s.records, "ns", NO_BAR, 0);
     tell("set: memory so far", (anonymous_memory() - before) * 1e-6, "MB", NO_BAR, 0);
-    tell("set: plan, window 1 M", plan_some(&s, 1 << 20, 20000000), "ns", AT_MOST, 30);
-    tell("set: plan, all", plan_some(&s, s.records, UINT64_MAX), "ns", AT_MOST, 30);
+    tell("set: plan, window 1 M", plan_some(&s, 1 << 20, 20000000), "ns", AT_MOST, 14);
+    tell("set: plan, all", plan_some(&s, s.records, UINT64_MAX), "ns", AT_MOST, 14);
     subset_close(&s);
     apl_store_close(store);
     return 0;
