@@ -101,7 +101,8 @@ static void help(struct run *run)
         if (bins_claim(run->own, &work))
             bins_do(run->own, &work);
         else
-            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); /* the reader's sleep until there is work */
+            nanosleep(&(struct timespec){.tv_nsec = 20000},
+                      NULL); /* the reader's sleep until there is work */
 }
 
 static void take_own(struct run *run)
@@ -152,7 +153,9 @@ static void measure(struct run *run, uint64_t epoch, struct figures *f)
     for (uint32_t i = 0; i < records; i++)
         sum += taken[i];
     if (sum != (uint64_t)records * (records - 1) / 2) {
-        fprintf(stderr, "deliveries are missing, or came twice\n"); /* a benchmark of what does not work would be worth nothing */
+        fprintf(
+            stderr,
+            "deliveries are missing, or came twice\n"); /* a benchmark of what does not work would be worth nothing */
         exit(1);
     }
     f->cpu = least(f->cpu, (double)atomic_load(&run->cpu) / records);
@@ -166,7 +169,8 @@ static void open_run(struct run *run, unsigned form, unsigned threads)
 {
     struct plan_options o = {.seed = 1, .window = records, .reuse = 1, .helpers = threads - 1};
     apl_error err;
-    *run = (struct run){.threads = threads, .locked = form == LOCK_A_RECORD, .bins = plan_shape(&o, &subset).bins};
+    *run = (struct run){
+        .threads = threads, .locked = form == LOCK_A_RECORD, .bins = plan_shape(&o, &subset).bins};
     if (form == LOCK_A_BIN) {
         must(bins_new(&o, &subset, &run->own, &err), &err);
         return;

@@ -75,7 +75,8 @@ static void *help(void *bins)
         if (bins_claim(bins, &work))
             bins_do(bins, &work);
         else
-            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); /* the reader's sleep until there is work */
+            nanosleep(&(struct timespec){.tv_nsec = 20000},
+                      NULL); /* the reader's sleep until there is work */
     return NULL;
 }
 
@@ -98,17 +99,20 @@ static double elapsed(const struct subset *s, bool helped, uint64_t epoch, uint6
     return took;
 }
 
-static void measure_window(const struct subset *s, uint64_t window, unsigned rounds, double bar, uint64_t *check)
+static void measure_window(const struct subset *s, uint64_t window, unsigned rounds, double bar,
+                           uint64_t *check)
 {
     struct bins *bins = open_bins(s, window, 0);
     double ours = 1e9;
     char what[96];
     for (unsigned k = 0; k < rounds; k++)
         ours = least(ours, planned(bins, k, check));
-    snprintf(what, sizeof what, "planning %.1f M records, window %.2f M", (double)s->records * 1e-6, (double)window * 1e-6);
+    snprintf(what, sizeof what, "planning %.1f M records, window %.2f M", (double)s->records * 1e-6,
+             (double)window * 1e-6);
     tell(what, ours, "ns", AT_MOST, bar);
     struct plan_options o = {.window = window, .reuse = 1};
-    tell("  memory for each record of the window", (double)plan_bytes(&o, s) / (double)window, "B", NO_BAR, 0);
+    tell("  memory for each record of the window", (double)plan_bytes(&o, s) / (double)window, "B", NO_BAR,
+         0);
     bins_free(bins);
 }
 
@@ -132,8 +136,8 @@ int main(int argc, char **argv)
     static const struct {
         uint64_t records, window;
         double bar;
-    } cases[] = {{50000, 50000, 7},      {1300000, 1300000, 7},      {1300000, 13000, 10},
-                 {1300000, 65000, 10},   {1300000, 130000, 10},      {1300000, 325000, 13},
+    } cases[] = {{50000, 50000, 7},       {1300000, 1300000, 7},     {1300000, 13000, 10},
+                 {1300000, 65000, 10},    {1300000, 130000, 10},     {1300000, 325000, 13},
                  {10000000, 10000000, 7}, {100000000, 100000000, 9}, {1000000000, 1000000000, 14}};
     unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 3;
     uint64_t check = 0, most = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;

@@ -7,8 +7,8 @@
  * its records, and planning the beginning of an epoch whose window is all of it, and of one whose window is 2^20 records. A set
  * that is in the directory already is measured as it is.
  */
-#include "measure.h"
 #include "bins.h"
+#include "measure.h"
 #include "subset.h"
 
 #include <stdint.h>

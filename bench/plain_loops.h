@@ -3,9 +3,9 @@
 #define PLAIN_LOOPS_H
 
 #include "assemble.h"
+#include "bins.h"
 #include "measure.h"
 #include "parallel.h"
-#include "bins.h"
 #include "pool.h"
 #include "random.h"
 #include "slab.h"

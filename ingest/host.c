@@ -155,7 +155,8 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
     in->skipped++;
     char shown[4096];
     if (in->options.skipped)
-        in->options.skipped(in->options.user, printable(shown, sizeof shown, path, strlen(path)), why->message);
+        in->options.skipped(in->options.user, printable(shown, sizeof shown, path, strlen(path)),
+                            why->message);
     return APL_OK;
 }
 

@@ -38,7 +38,8 @@ static bool put_late(struct bins *b, uint32_t delivery)
 {
     for (uint64_t again = 0;; again++) {
         bool closed;
-        uint64_t oldest = atomic_load_explicit(&b->oldest, memory_order_acquire); /* whose bin its lock shows as it is now */
+        uint64_t oldest = atomic_load_explicit(
+            &b->oldest, memory_order_acquire); /* whose bin its lock shows as it is now */
         uint64_t hash = siphash(b->late, (uint64_t[]){delivery, again}, 2) >> 32;
         if (put_into(b, oldest + (hash * b->shape.bins >> 32), &delivery, 1, &closed))
             return true;
@@ -53,7 +54,8 @@ struct sorting {
 };
 
 /* Sorts the deliveries by bin, by counting: starts[i] is where bin i begins. */
-static void sort_deliveries(const struct bins *b, struct sorting *s, const uint32_t *deliveries, const uint32_t *numbers, uint32_t n)
+static void sort_deliveries(const struct bins *b, struct sorting *s, const uint32_t *deliveries,
+                            const uint32_t *numbers, uint32_t n)
 {
     for (uint32_t i = 0, some; i < n; i += some) {
         for (some = 1; i + some < n && numbers[i + some] == numbers[i] + some; some++)
@@ -111,7 +113,8 @@ bool bins_put(struct bins *b, const uint32_t *deliveries, const uint32_t *number
 /* Closes the oldest bin, whose place is then that of one to come, and shuffles what was in it. */
 static void close_oldest(struct bins *b)
 {
-    uint64_t begin = trace_is_on() ? now_ns() : 0, turn = atomic_load_explicit(&b->oldest, memory_order_relaxed); /* written here alone */
+    uint64_t begin = trace_is_on() ? now_ns() : 0,
+             turn = atomic_load_explicit(&b->oldest, memory_order_relaxed); /* written here alone */
     struct bin *bin = bins_at(b, &b->lanes[0], turn), *closed = &b->closed;
     uint32_t *deliveries = closed->deliveries, capacity = closed->capacity;
     pthread_mutex_lock(&bin->lock);
@@ -147,7 +150,8 @@ size_t bins_take_arrived(struct bins *b, uint32_t *deliveries, size_t n)
         *at += some;
         taken += some;
     }
-    atomic_fetch_sub_explicit(&b->standing, taken, memory_order_relaxed); /* by whoever takes, who alone lowers it */
+    atomic_fetch_sub_explicit(&b->standing, taken,
+                              memory_order_relaxed); /* by whoever takes, who alone lowers it */
     b->position += taken;
     return taken;
 }

@@ -87,7 +87,8 @@ static uint32_t place_chunk(const struct bins *b, const struct chunk *c, uint16_
 }
 
 /* Puts a block's deliveries where the runs of their bins go on. */
-static void scatter_block(const struct bins *b, uint32_t block, const uint16_t *places, uint32_t *next, uint32_t *runs)
+static void scatter_block(const struct bins *b, uint32_t block, const uint16_t *places, uint32_t *next,
+                          uint32_t *runs)
 {
     const struct subset_block *s = &b->subset->block[block];
     uint32_t reuse = b->options.reuse, first = block * b->subset->stride * reuse;
@@ -97,7 +98,8 @@ static void scatter_block(const struct bins *b, uint32_t block, const uint16_t *
         return;
     }
     for (uint32_t i = 0; i < s->count; i++, first += reuse)
-        for (uint32_t copy = 0, n = deliveries_of_record(b->cumulative, s->before + i, reuse); copy < n; copy++)
+        for (uint32_t copy = 0, n = deliveries_of_record(b->cumulative, s->before + i, reuse); copy < n;
+             copy++)
             runs[next[*places++]++] = first + copy;
 }
 
@@ -245,6 +247,7 @@ void bins_do(struct bins *b, const struct bins_work *work)
         fill_chunk(b, work);
         return;
     }
-    (void)bins_ready(b, work->number, work->turn, true); /* out of memory: whoever takes it tries again, and says so */
+    (void)bins_ready(b, work->number, work->turn,
+                     true); /* out of memory: whoever takes it tries again, and says so */
     finish_work(b, work);
 }

@@ -51,7 +51,7 @@ struct bins {
 
     uint32_t *by_lane; /* whole: blocks by lane, then by number */
     uint32_t *runs;    /* whole: the chunks' deliveries, each sorted by bin */
-    uint32_t *starts;  /* of each chunk: where the run of each bin begins in it, and where the last one ends */
+    uint32_t *starts; /* of each chunk: where the run of each bin begins in it, and where the last one ends */
     struct chunk *chunks;
     uint32_t chunk_count;
 
@@ -115,7 +115,8 @@ static inline void bins_list(const struct bins *b, uint32_t block, uint32_t *out
         return;
     }
     for (uint32_t i = 0; i < s->count; i++, first += reuse)
-        for (uint32_t copy = 0, n = deliveries_of_record(b->cumulative, s->before + i, reuse); copy < n; copy++)
+        for (uint32_t copy = 0, n = deliveries_of_record(b->cumulative, s->before + i, reuse); copy < n;
+             copy++)
             *out++ = first + copy;
 }
 

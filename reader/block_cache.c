@@ -221,7 +221,8 @@ void cache_begin_epoch(apl_reader *r, uint64_t epoch)
     /* What is left in front of the ring is of the epoch before the last, and went to others: it must not be taken
      * for the blocks of the same number that this epoch queues. */
     ring_first(c, &c->entered, &item);
-    retention_choose(&c->retention, &r->spec.options.plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
+    retention_choose(&c->retention, &r->spec.options.plan, &r->spec.subset, epoch,
+                     r->spec.options.spare_slots);
 }
 
 bool cache_is_foreign(const apl_reader *r, const struct bins *bins, uint32_t index)

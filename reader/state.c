@@ -36,7 +36,8 @@
 
 static uint64_t checksum(const uint8_t *state, size_t size)
 {
-    uint64_t parts[2] = {hash_xxh3_64(state, FIRST_BYTES - 8), hash_xxh3_64(state + FIRST_BYTES, size - FIRST_BYTES)};
+    uint64_t parts[2] = {hash_xxh3_64(state, FIRST_BYTES - 8),
+                         hash_xxh3_64(state + FIRST_BYTES, size - FIRST_BYTES)};
     return hash_xxh3_64(parts, sizeof parts);
 }
 
@@ -149,9 +150,10 @@ static apl_status check_state_order(const apl_reader *r, const uint8_t *p, apl_e
         return identity_check(&r->identity, load_le(p + 40, 8), load_le(p + 48, 8), err);
     if (identity_is_first(r, load_le(p + 40, 8)))
         return APL_OK;
-    return fail(err, APL_E_MISMATCH,
-                "the state is of order 1, by a library before 0.1.0: begin its epoch, %llu, anew (first_epoch)",
-                (unsigned long long)load_le(p + 64, 8));
+    return fail(
+        err, APL_E_MISMATCH,
+        "the state is of order 1, by a library before 0.1.0: begin its epoch, %llu, anew (first_epoch)",
+        (unsigned long long)load_le(p + 64, 8));
 }
 
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,

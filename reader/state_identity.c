@@ -106,7 +106,11 @@ static void identify_part(const apl_reader *r, enum part part, unsigned version,
         buffer_le(b, o->plan.window, 8);
         break;
     case OTHERS:
-        buffer_le(b, version > 1 ? o->plan.sequential ? 0 : o->plan.bins : o->asked_bins ? o->asked_bins : 64, 4);
+        buffer_le(b,
+                  version > 1     ? o->plan.sequential ? 0 : o->plan.bins
+                  : o->asked_bins ? o->asked_bins
+                                  : 64,
+                  4);
         buffer_le(b, o->plan.lanes, 4);
         buffer_le(b, o->plan.reuse, 4);
         break;
@@ -165,7 +169,8 @@ apl_status state_identify(apl_reader *r, apl_error *err)
 {
     struct hash128 first = {0};
     TRY(mix_digest(&r->spec, r->identity.content, err));
-    if (!identify_order(r, 2, &r->identity.order) || (r->spec.options.plan.sequential && !identify_order(r, 1, &first)))
+    if (!identify_order(r, 2, &r->identity.order) ||
+        (r->spec.options.plan.sequential && !identify_order(r, 1, &first)))
         return fail_nomem(err);
     r->identity.first = first.low;
     return APL_OK;

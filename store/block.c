@@ -7,8 +7,7 @@
 apl_status block_coder_init(struct block_coder *bc, apl_error *err)
 {
     *bc = (struct block_coder){.coder = coder_new(), .hash = hash_stream_new()};
-    apl_status status =
-        bc->coder && bc->hash ? expansion_allowed(&bc->expansion, err) : fail_nomem(err);
+    apl_status status = bc->coder && bc->hash ? expansion_allowed(&bc->expansion, err) : fail_nomem(err);
     if (status != APL_OK)
         block_coder_free(bc);
     return status;

@@ -36,11 +36,11 @@ struct get {
     size_t blocks;
     struct pieces *pieces; /* of each block, if there are fields of varying shape */
     struct get_worker *workers;
-    uint64_t fields;     /* a bit for each that is wanted */
-    bool whole;          /* of a store at a URL: blocks are read as a whole, as readers do */
-    uint32_t expansion;  /* how many times the files' size the batch may take: see expansion.h */
+    uint64_t fields;            /* a bit for each that is wanted */
+    bool whole;                 /* of a store at a URL: blocks are read as a whole, as readers do */
+    uint32_t expansion;         /* how many times the files' size the batch may take: see expansion.h */
     atomic_uint_fast64_t taken; /* bytes that it takes */
-    atomic_size_t asked; /* of a store at a URL: blocks that have been asked for ahead */
+    atomic_size_t asked;        /* of a store at a URL: blocks that have been asked for ahead */
 };
 
 #define BLOCKS_AHEAD 16u
@@ -131,9 +131,8 @@ static apl_status take_memory(struct get *get, uint64_t bytes, apl_error *err)
 {
     /* relaxed: a sum, which orders nothing */
     uint64_t before = atomic_fetch_add_explicit(&get->taken, bytes, memory_order_relaxed);
-    apl_status status =
-        expansion_check_standing(get->expansion, get->store->manifest.info.file_bytes, before + bytes,
-                                 "fewer records at a time take less", err);
+    apl_status status = expansion_check_standing(get->expansion, get->store->manifest.info.file_bytes,
+                                                 before + bytes, "fewer records at a time take less", err);
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s", get->store->name);
 }
 

@@ -8,8 +8,8 @@ apl_status store_pin(apl_store *store, const uint8_t digest[32], apl_error *err)
     const apl_info *info = &store->manifest.info;
     if (!info->has_digest)
         return fail(err, APL_E_MISMATCH,
-                    "%s: has no digests of its %s (DIGESTS), so it cannot be the one expected; %s", store->name,
-                    store->set ? "shards" : "blocks",
+                    "%s: has no digests of its %s (DIGESTS), so it cannot be the one expected; %s",
+                    store->name, store->set ? "shards" : "blocks",
                     store->set ? "make its shards again, and join them" : "make it again with this version");
     if (memcmp(digest, info->digest, DIGEST_BYTES) != 0)
         return fail(err, APL_E_MISMATCH, "%s: the digest is not the one expected", store->name);
@@ -37,7 +37,7 @@ static apl_status copy_block(const struct lmdb_reader *lmdb, const struct entry 
 
 /* Makes the block that has this digest the one at hand. */
 static apl_status take_pinned(const struct lmdb_reader *lmdb, const struct entry *entry,
-                             const uint8_t digest[32], struct block_coder *bc, apl_error *err)
+                              const uint8_t digest[32], struct block_coder *bc, apl_error *err)
 {
     const uint8_t *copy;
     if (is_at_hand(bc, entry, digest))

@@ -36,7 +36,7 @@ struct settings {
 /* What is added up over steps. */
 struct phase {
     uint64_t steps, images;
-    uint64_t all_images;          /* also those of the step that ended too late to count: CPU time has it too */
+    uint64_t all_images; /* also those of the step that ended too late to count: CPU time has it too */
     double waited, computed, cpu; /* seconds */
 };
 
@@ -259,8 +259,8 @@ static void forget_all(const struct loading *l)
 
 static const struct loader_kind *kind_of(const char *name)
 {
-    static const struct loader_kind *const kinds[] = {&paper_plain, &paper_burst, &paper_lmdb, &paper_lmdb_raw,
-                                                    &paper_apl};
+    static const struct loader_kind *const kinds[] = {&paper_plain, &paper_burst, &paper_lmdb,
+                                                      &paper_lmdb_raw, &paper_apl};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i];

@@ -3,8 +3,8 @@
 #define PAPER_USAGE_H
 
 struct memory {
-    double peak;      /* the most that was ever resident of each: what processes share counts in each of them */
-    double pss;       /* now: what is shared with other processes counts in proportion */
+    double peak; /* the most that was ever resident of each: what processes share counts in each of them */
+    double pss;  /* now: what is shared with other processes counts in proportion */
     double anonymous; /* now: what is of no file */
 };
 

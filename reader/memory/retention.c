@@ -21,8 +21,8 @@ void retention_free(struct retention *retention)
     free(retention->peeked);
 }
 
-void retention_choose(struct retention *retention, const struct plan_options *plan, const struct subset *subset,
-                      uint64_t epoch, uint32_t spare_slots)
+void retention_choose(struct retention *retention, const struct plan_options *plan,
+                      const struct subset *subset, uint64_t epoch, uint32_t spare_slots)
 {
     uint64_t room = spare_slots;
     if (!retention->retained)

@@ -15,8 +15,8 @@ apl_status retention_open(struct retention *retention, uint32_t blocks, uint32_t
 void retention_free(struct retention *retention);
 
 /* Chooses again: the blocks that the epoch after `epoch` needs first, as many as there is room for. */
-void retention_choose(struct retention *retention, const struct plan_options *plan, const struct subset *subset,
-                      uint64_t epoch, uint32_t spare_slots);
+void retention_choose(struct retention *retention, const struct plan_options *plan,
+                      const struct subset *subset, uint64_t epoch, uint32_t spare_slots);
 
 static inline bool retention_any(const struct retention *retention)
 {

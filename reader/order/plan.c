@@ -1,14 +1,14 @@
 /* What follows from what is asked of an order: see plan.h. */
 #include "plan.h"
 
-#define SMALL_CHUNK   65536u
-#define LARGE_CHUNK   262144u
-#define MANY          ((uint64_t)1 << 26) /* deliveries: from here on larger chunks, and more bins */
-#define SMALL_BIN     16384u
-#define LARGE_BIN     ((uint64_t)1 << 18) /* deliveries that fit into the second-level cache */
-#define LEAST_COVER   16u                 /* bins */
-#define MOST_AT_ONCE  256u                /* bins: to scatter over more costs a miss each */
-#define LEAST_OF_BIN  16u                 /* of a window: a bin has this part of it at most */
+#define SMALL_CHUNK  65536u
+#define LARGE_CHUNK  262144u
+#define MANY         ((uint64_t)1 << 26) /* deliveries: from here on larger chunks, and more bins */
+#define SMALL_BIN    16384u
+#define LARGE_BIN    ((uint64_t)1 << 18) /* deliveries that fit into the second-level cache */
+#define LEAST_COVER  16u                 /* bins */
+#define MOST_AT_ONCE 256u                /* bins: to scatter over more costs a miss each */
+#define LEAST_OF_BIN 16u                 /* of a window: a bin has this part of it at most */
 
 /* The least power of two that is not below n. */
 static uint64_t power_above(uint64_t n)
@@ -69,7 +69,8 @@ uint32_t plan_chunk(const struct plan_shape *s)
 
 uint64_t plan_chunks(const struct plan_shape *s)
 {
-    return 2 * s->deliveries / plan_chunk(s) + s->lanes; /* any two in a row of a lane have more than one may have */
+    return 2 * s->deliveries / plan_chunk(s) +
+           s->lanes; /* any two in a row of a lane have more than one may have */
 }
 
 unsigned plan_fillers(const struct plan_options *o, const struct plan_shape *s)
@@ -80,7 +81,8 @@ unsigned plan_fillers(const struct plan_options *o, const struct plan_shape *s)
 
 uint32_t plan_largest_chunk(const struct plan_options *o, const struct plan_shape *s)
 {
-    uint64_t block = plan_most_of_block(o, s), chunk = plan_chunk(s) < s->deliveries ? plan_chunk(s) : s->deliveries;
+    uint64_t block = plan_most_of_block(o, s),
+             chunk = plan_chunk(s) < s->deliveries ? plan_chunk(s) : s->deliveries;
     return (uint32_t)(block > chunk ? block : chunk);
 }
 
@@ -107,11 +109,14 @@ size_t plan_bytes(const struct plan_options *o, const struct subset *subset)
         return (size_t)bytes;
     if (s.whole) {
         uint64_t bin = s.deliveries / s.lanes / s.bins;
-        bytes += s.deliveries * 4 + (o->arriving ? s.deliveries * 2 : 0); /* what arrives is in arrays that grow by halves */
-        bytes += plan_chunks(&s) * (s.bins + 2) * 4 + plan_fillers(o, &s) * (uint64_t)plan_largest_chunk(o, &s) * 2;
+        bytes += s.deliveries * 4 +
+                 (o->arriving ? s.deliveries * 2 : 0); /* what arrives is in arrays that grow by halves */
+        bytes += plan_chunks(&s) * (s.bins + 2) * 4 +
+                 plan_fillers(o, &s) * (uint64_t)plan_largest_chunk(o, &s) * 2;
         return (size_t)(bytes + s.lanes * plan_shuffled(o, &s) * ((bin + bin / 8 + 64) * 4 + 96));
     }
     /* Arrays that grow by halves, and are copied while they grow; and twice the places of a block. */
     uint64_t standing = most_standing(o, &s);
-    return (size_t)(bytes + (standing + standing / 2) * 4 + s.lanes * (s.bins + 1) * (uint64_t)(96 + 256) + plan_most_of_block(o, &s) * 8);
+    return (size_t)(bytes + (standing + standing / 2) * 4 + s.lanes * (s.bins + 1) * (uint64_t)(96 + 256) +
+                    plan_most_of_block(o, &s) * 8);
 }

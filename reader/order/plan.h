@@ -16,11 +16,11 @@ struct plan_options {
     uint64_t seed;
     uint64_t
         window; /* records that may stand at once, over all lanes; of each lane at least those of the largest block */
-    unsigned bins;   /* of each lane, 1 ... PLAN_MAX_BINS; 0: as many as suit, see plan_shape() */
-    unsigned lanes;  /* 1 ... the number of blocks; 0: 1 */
-    unsigned reuse;  /* how often each record is delivered in an epoch */
-    bool sequential; /* in the order of ids, nothing drawn */
-    bool arriving;   /* free order: blocks are put as they come */
+    unsigned bins;    /* of each lane, 1 ... PLAN_MAX_BINS; 0: as many as suit, see plan_shape() */
+    unsigned lanes;   /* 1 ... the number of blocks; 0: 1 */
+    unsigned reuse;   /* how often each record is delivered in an epoch */
+    bool sequential;  /* in the order of ids, nothing drawn */
+    bool arriving;    /* free order: blocks are put as they come */
     unsigned helpers; /* threads that may fill and shuffle beside the one that takes; no part of the order */
     /* What is delivered of each epoch instead; it must outlive the plan. `reuse` is then what sampler_radix() says,
      * and the window counts deliveries. NULL: each record `reuse` times. */

@@ -209,7 +209,8 @@ static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
     if (asked->fill && asked->order != APL_FREE)
         return fail(err, APL_E_INVALID, "fill is for free order: strict order has no need of it");
     if (asked->late && (asked->order != APL_FREE || asked->fill))
-        return fail(err, APL_E_INVALID, "late is for free order, and not with fill, which leaves no block behind");
+        return fail(err, APL_E_INVALID,
+                    "late is for free order, and not with fill, which leaves no block behind");
     if (asked->allocator && (!asked->allocator->allocate || !asked->allocator->deallocate))
         return fail(err, APL_E_INVALID, "an allocator without functions");
     return APL_OK;

@@ -98,8 +98,8 @@ struct reader_options {
     bool stages;   /* what is read is to be kept in the cache, and nothing is made of it */
     size_t batch_size;
     bool drop_last, free_order;
-    bool covers; /* the window covers the split */
-    bool fill;   /* free order takes nothing before all of the split stands */
+    bool covers;         /* the window covers the split */
+    bool fill;           /* free order takes nothing before all of the split stands */
     unsigned asked_bins; /* 0: as many as suit */
     uint32_t late; /* free order closes a bin when all but so many blocks that could fill it have been put */
     uint64_t first_epoch, budget, skip_corrupt;

@@ -20,7 +20,8 @@ static void say(struct words *w, const char *format, ...)
     va_list arguments;
     bool room = w->length < w->size;
     va_start(arguments, format);
-    int n = plain_vprint(room ? w->text + w->length : NULL, room ? w->size - w->length : 0, format, arguments);
+    int n =
+        plain_vprint(room ? w->text + w->length : NULL, room ? w->size - w->length : 0, format, arguments);
     va_end(arguments);
     w->length += n > 0 ? (size_t)n : 0;
 }

@@ -342,7 +342,8 @@ Test(audit_reader, smaller_windows)
         const struct window_point *p = &w.points[i];
         cr_assert(p->shuffled.neighbours > 0.9 && p->shuffled.neighbours < 1.1, "%g", p->shuffled.neighbours);
         cr_assert(p->shuffled.classes > 0.8 && p->shuffled.classes < 1.2, "%g", p->shuffled.classes);
-        cr_assert(i == 0 || p->window == TRAIN || p->stored.neighbours < w.points[i - 1].stored.neighbours + 0.1);
+        cr_assert(i == 0 || p->window == TRAIN ||
+                  p->stored.neighbours < w.points[i - 1].stored.neighbours + 0.1);
     }
     cr_assert(w.points[0].stored.neighbours > 8 && w.points[0].stored.classes > 8);
     cr_assert_float_eq(w.points[w.count - 1].stored.neighbours, 1, 0.1);

@@ -1,6 +1,6 @@
 /* The audit of samples: right ones pass as often as they should, wrong ones are found, and by which test. */
-#include "order_case.h"
 #include "bins.h"
+#include "order_case.h"
 #include "sampling_audit.h"
 
 #include <criterion/criterion.h>

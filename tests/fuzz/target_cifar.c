@@ -1,7 +1,7 @@
 /* Rows and class names of CIFAR's binary layouts: the first byte says which, and how many bytes the stream
  * gives at a time. */
-#include "trickle.h"
 #include "cifar_rows.h"
+#include "trickle.h"
 
 static apl_status begin(void *user, uint64_t rows, bool names, apl_error *err)
 {

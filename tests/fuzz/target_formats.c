@@ -1,11 +1,11 @@
 /* The parsers of files that lie side by side: the first byte says which, and how many bytes the stream gives at a time. What they say of
  * an input must lie within it. Records of TFRecord files come with and without their frames, so that checksums hold nobody up. */
-#include "trickle.h"
 #include "fuzz.h"
 #include "npy_header.h"
 #include "tf_example.h"
 #include "tf_frame.h"
 #include "token_index.h"
+#include "trickle.h"
 #include "zip_list.h"
 
 static void read_npy(struct cursor *c, size_t size)

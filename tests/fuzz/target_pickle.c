@@ -1,7 +1,7 @@
 /* A pickle of CIFAR: the first byte says which kind, and how many bytes the stream gives at a time. Labels and
  * names that come out are what they may be. */
-#include "trickle.h"
 #include "cifar_rows.h"
+#include "trickle.h"
 #include "utf8.h"
 
 static apl_status begin(void *user, uint64_t rows, bool names, apl_error *err)

@@ -1,8 +1,8 @@
 /* Tables: the first byte says of which kind, and how many bytes the stream gives at a time. However many these are, the same comes out. */
-#include "trickle.h"
 #include "field_name.h"
 #include "fuzz.h"
 #include "rows.h"
+#include "trickle.h"
 #include "utf8.h"
 
 static apl_error err;

@@ -150,7 +150,8 @@ Test(bins, refuses_more_deliveries_than_have_numbers)
 /* --------------------------------------------------------------------------------- the order, as it is defined */
 
 /* Where the window covers the split: by a hash of each number, one at a time, and a shuffle of each bin. */
-static void whole_by_definition(const struct plan_options *o, const struct subset *s, uint64_t epoch, uint32_t *order)
+static void whole_by_definition(const struct plan_options *o, const struct subset *s, uint64_t epoch,
+                                uint32_t *order)
 {
     struct random_key place = random_epoch_key(o->seed, epoch, RANDOM_PLACE),
                       shuffle = random_epoch_key(o->seed, epoch, RANDOM_SHUFFLE);
@@ -159,7 +160,8 @@ static void whole_by_definition(const struct plan_options *o, const struct subse
         struct random_stream r;
         uint64_t first = at;
         for (uint64_t x = 0; x < all; x++) {
-            uint32_t counter[4] = {(uint32_t)(x / 4), 0, (uint32_t)place.high, (uint32_t)(place.high >> 32)}, word[4];
+            uint32_t counter[4] = {(uint32_t)(x / 4), 0, (uint32_t)place.high, (uint32_t)(place.high >> 32)},
+                     word[4];
             philox(place.low, counter, word);
             if ((uint64_t)word[x % 4] * o->bins >> 32 == bin)
                 order[at++] = (uint32_t)x;
@@ -177,7 +179,8 @@ static void whole_by_definition(const struct plan_options *o, const struct subse
 static uint32_t delivery_place(const struct plan_options *o, const struct subset *s, uint32_t delivery)
 {
     uint32_t reference = delivery / o->reuse;
-    return (uint32_t)((s->block[reference / s->stride].before + reference % s->stride) * o->reuse) + delivery % o->reuse;
+    return (uint32_t)((s->block[reference / s->stride].before + reference % s->stride) * o->reuse) +
+           delivery % o->reuse;
 }
 
 /* An order does not depend on where blocks begin, nor on how many there are. */
@@ -189,7 +192,8 @@ Test(bins, order_of_a_whole_split_is_as_defined)
     } cases[] = {{1000, 7, 16, 1}, {1000, 128, 16, 1}, {999, 1000, 5, 2}, {70001, 64, 17, 1}, {65, 64, 1, 3}};
     for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct subset s = made_subset(cases[c].records, cases[c].block);
-        struct plan_options o = {.seed = c, .window = s.records, .bins = cases[c].bins, .reuse = cases[c].reuse};
+        struct plan_options o = {
+            .seed = c, .window = s.records, .bins = cases[c].bins, .reuse = cases[c].reuse};
         struct bins *b = new_bins(&o, &s);
         size_t all = s.records * o.reuse;
         uint32_t *expected = calloc(all, sizeof *expected), *order = calloc(all, sizeof *order);
@@ -224,7 +228,8 @@ Test(bins, windows_hold_what_they_may_and_blocks_are_spread)
     }
     for (uint32_t i = 0; i < 400; i++)
         cr_expect_leq(last[i] - first[i], 3 * o.window, "block %u lives for %u", i, last[i] - first[i]);
-    cr_expect_lt(pairs, 300u, "%llu: drawn alone, 20,000 x 24 / 2 x 49 / 4,000 = 2,940", (unsigned long long)pairs);
+    cr_expect_lt(pairs, 300u, "%llu: drawn alone, 20,000 x 24 / 2 x 49 / 4,000 = 2,940",
+                 (unsigned long long)pairs);
     bins_free(b);
     free(s.block);
     free(order);
@@ -238,9 +243,11 @@ Test(bins, orders_are_pinned)
         uint32_t first[8];
     } pinned[] = {
         {{.seed = 1, .window = 5000, .reuse = 1}, {4741, 2517, 3130, 2212, 3086, 379, 4082, 1240}},
-        {{.seed = 1, .window = 5000, .bins = 100, .reuse = 2}, {3716, 3433, 2815, 1810, 8001, 5650, 4709, 7723}},
+        {{.seed = 1, .window = 5000, .bins = 100, .reuse = 2},
+         {3716, 3433, 2815, 1810, 8001, 5650, 4709, 7723}},
         {{.seed = 1, .window = 600, .reuse = 1}, {552, 3351, 4931, 28, 1639, 4032, 39, 4076}},
-        {{.seed = 1, .window = 5000, .lanes = 3, .reuse = 1}, {1279, 2815, 899, 1993, 3046, 3303, 1868, 3716}},
+        {{.seed = 1, .window = 5000, .lanes = 3, .reuse = 1},
+         {1279, 2815, 899, 1993, 3046, 3303, 1868, 3716}},
         {{.seed = 1, .window = 1000, .lanes = 3, .reuse = 1}, {4311, 3249, 552, 3616, 264, 533, 3624, 310}},
         {{.seed = UINT64_MAX, .window = 64, .reuse = 1}, {2062, 2088, 2050, 2109, 2102, 2103, 2070, 2106}},
     };
@@ -251,8 +258,8 @@ Test(bins, orders_are_pinned)
         bins_begin(b, 7);
         cr_assert_eq(next(b, d, 8), 8);
         for (unsigned k = 0; k < 8; k++)
-            cr_expect_eq(d[k], pinned[i].first[k], "order %u: {%u, %u, %u, %u, %u, %u, %u, %u}", i, d[0], d[1], d[2], d[3],
-                         d[4], d[5], d[6], d[7]);
+            cr_expect_eq(d[k], pinned[i].first[k], "order %u: {%u, %u, %u, %u, %u, %u, %u, %u}", i, d[0],
+                         d[1], d[2], d[3], d[4], d[5], d[6], d[7]);
         bins_free(b);
     }
     free(s.block);
@@ -331,7 +338,8 @@ Test(bins, order_is_the_same_whoever_helps)
             bins_begin(helped, epoch);
             for (size_t at = 0, n; (n = next(helped, order + at, 700)) > 0;)
                 at += n;
-            cr_expect(memcmp(alone, order, 200000 * sizeof *order) == 0, "options %u, epoch %u", i, (unsigned)epoch);
+            cr_expect(memcmp(alone, order, 200000 * sizeof *order) == 0, "options %u, epoch %u", i,
+                      (unsigned)epoch);
         }
         atomic_store(&over, true);
         for (unsigned k = 0; k < 3; k++)

@@ -184,7 +184,8 @@ Test(reader_state_refused, of_the_first_version)
         } else {
             r = resume(o, &s);
             read_batches(r, &some, 1);
-            cr_expect(some.ids[some.count - 1] > position && some.ids[position] == position, "it goes on where it was");
+            cr_expect(some.ids[some.count - 1] > position && some.ids[position] == position,
+                      "it goes on where it was");
             apl_reader_close(r);
         }
         sequence_free(&some);

@@ -79,9 +79,9 @@ Test(socket, descriptors_beside_any_message_are_closed)
             send_with(end[1], messages[i].data, messages[i].size, count);
             apl_status status = socket_receive(end[0], &heard, &passed, &err);
             bool is_good = messages[i].data == &good && count <= 8;
-            cr_assert_eq(status, is_good                                 ? APL_OK
+            cr_assert_eq(status, is_good                               ? APL_OK
                                  : messages[i].size == 0 && count == 0 ? APL_END
-                                                                         : APL_E_INVALID);
+                                                                       : APL_E_INVALID);
             cr_assert_eq(passed >= 0, is_good && count > 0);
             if (passed >= 0)
                 close(passed);

@@ -67,7 +67,8 @@ bool check_expect(struct run *t)
     if (!reader)
         return false;
     list_deliveries(t, reader);
-    struct plan_options alone = reader->spec.options.plan; /* in free order, any order is as good as this one */
+    struct plan_options alone =
+        reader->spec.options.plan; /* in free order, any order is as good as this one */
     struct bins *bins;
     alone.arriving = false;
     HOLDS(bins_new(&alone, &reader->spec.subset, &bins, NULL) == APL_OK);

@@ -13,10 +13,10 @@ apl_status expect_open(const char *path, apl_store **store, apl_error *err);
 /* Was one given? */
 bool expect_given(void);
 
-#define EXPECT_ROW                                                                                         \
-    {                                                                                                      \
-        0, "expect", "DIGEST", "refuse DB, or a block of it, that this digest of it does not cover",       \
-            OPTION_CALL, 0, expect_take                                                                    \
+#define EXPECT_ROW                                                                                   \
+    {                                                                                                \
+        0, "expect", "DIGEST", "refuse DB, or a block of it, that this digest of it does not cover", \
+            OPTION_CALL, 0, expect_take                                                              \
     }
 
 #endif

@@ -61,10 +61,8 @@ static int take_or_make(struct outset *set, const char *folder)
 
 int outset_open(struct outset *set, const char *folder, bool make, bool force)
 {
-    *set = (struct outset){.folder = strdup(folder),
-                           .force = force,
-                           .alone = make && force,
-                           .names_foreign = make};
+    *set = (struct outset){
+        .folder = strdup(folder), .force = force, .alone = make && force, .names_foreign = make};
     if (!set->folder)
         return failed("out of memory");
     return make ? take_or_make(set, folder) : 0;
@@ -112,7 +110,8 @@ static int open_temporary(const struct outset *set, struct outfile *file)
     if (!file->temporary)
         return failed("out of memory");
     for (unsigned attempt = 0; attempt < 100; attempt++) {
-        snprintf(name, sizeof name, ".tmp-%ld-%zu-%s%u", (long)getpid(), set->count, set->locked ? "" : "u", attempt);
+        snprintf(name, sizeof name, ".tmp-%ld-%zu-%s%u", (long)getpid(), set->count, set->locked ? "" : "u",
+                 attempt);
         snprintf(file->temporary, size, "%.*s%s", (int)folder, file->path, name);
         int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         file->stream = open_stream(fd);

@@ -21,7 +21,8 @@ static inline char *unpack(const char *archive)
     static char folder[128];
     char command[512];
     snprintf(folder, sizeof folder, "%s/images", fx_place);
-    snprintf(command, sizeof command, "mkdir '%s' && tar -C '%s' -xJf tests/ingest/images/%s", folder, folder, archive);
+    snprintf(command, sizeof command, "mkdir '%s' && tar -C '%s' -xJf tests/ingest/images/%s", folder, folder,
+             archive);
     cr_assert_eq(system(command), 0);
     cr_assert((decoder = image_decoder_new()));
     return folder;

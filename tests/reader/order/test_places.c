@@ -14,7 +14,9 @@ Test(places, hashes_do_not_depend_on_where_they_begin)
     places_hash(key, base, 1000, 37, all);
     for (uint32_t i = 0; i < 1000; i++) {
         uint64_t x = base + i;
-        uint32_t counter[4] = {(uint32_t)(x / 4), (uint32_t)(x / 4 >> 32), (uint32_t)key.high, (uint32_t)(key.high >> 32)}, word[4];
+        uint32_t counter[4] = {(uint32_t)(x / 4), (uint32_t)(x / 4 >> 32), (uint32_t)key.high,
+                               (uint32_t)(key.high >> 32)},
+                 word[4];
         philox(key.low, counter, word);
         cr_assert_eq(all[i], (uint64_t)word[x % 4] * 37 >> 32);
     }
@@ -78,7 +80,7 @@ Test(places, each_delivery_has_its_law)
 
 Test(places, keys_differ)
 {
-    struct random_key key = random_key(1, RANDOM_SPREAD), a = places_key(key, 0, 1), b = places_key(key, 1, 0),
-                      c = places_key(key, 0, 0);
+    struct random_key key = random_key(1, RANDOM_SPREAD), a = places_key(key, 0, 1),
+                      b = places_key(key, 1, 0), c = places_key(key, 0, 0);
     cr_assert(a.low != b.low && b.low != c.low && a.low != c.low && a.low != a.high);
 }

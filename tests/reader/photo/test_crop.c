@@ -91,11 +91,11 @@ Test(crop, a_short_side_keeps_the_ratio_rounded_down)
 Test(crop, both_sides_may_be_given)
 {
     struct crop_rules rules = {.sizing = CROP_RESIZE,
-                                     .resize_height = 100,
-                                     .resize_width = 301,
-                                     .height = 100,
-                                     .width = 100,
-                                     .centre = true};
+                               .resize_height = 100,
+                               .resize_width = 301,
+                               .height = 100,
+                               .width = 100,
+                               .centre = true};
     struct crop_plan p = planned(&rules, 500, 375, 0);
     cr_assert(p.width == 301 && p.height == 100 && p.window.left == 100 && p.window.top == 0); /* 100.5 */
     rules.resize_width = 303;
