@@ -3,6 +3,7 @@
     mutants.py [ROOM/FILE.c...]   all, or those of these files; what was judged before is not judged again
     mutants.py --fits             are the lists of this source?
     mutants.py --sample           a dozen of them
+    mutants.py --so-far           those that have been judged
     mutants.py --update           and writes the table in docs/RELIABILITY.md
 
 Everything must have been built (make all tests); `make mutants` does that.
@@ -153,12 +154,16 @@ def main() -> int:
     parser.add_argument("files", nargs="*", metavar="ROOM/FILE.c")
     parser.add_argument("--fits", action="store_true")
     parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--so-far", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
     mutants = chosen(read_all(Path(os.path.relpath(Path(__file__).parent))), asked.files, asked.sample)
     run = Run(mutants)
-    if not asked.fits:
+    if asked.so_far:
+        left = {id(mutant) for mutant, _ in run.waiting}
+        mutants = [mutant for mutant in mutants if id(mutant) not in left]
+    elif not asked.fits:
         run.judge(asked.jobs)
     for line in run.broken:
         print(line, file=sys.stderr)
@@ -169,6 +174,8 @@ def main() -> int:
     killed = sum(bool(run.killers[id(mutant)]) for mutant in counted)
     score = killed / len(counted) if counted else 1
     lines = table(run, mutants)
+    if asked.so_far and run.waiting:
+        lines += ["", f"{len(run.waiting)} more have not been judged yet."]
     print(*lines, f"{killed} of {len(counted)} planted bugs found: {100 * score:.1f} %", sep="\n")
     if asked.update:
         update_page(lines)

@@ -134,7 +134,7 @@ static apl_status fake_get(const struct request *q, struct reply *reply, apl_err
     reply->has_etag = true;
     if (bad && !told.half) {
         *reply = told.reply;
-        reply->location = NULL;
+        reply->location = told.reply.location ? strdup(told.reply.location) : NULL;
         return APL_OK;
     }
     reply->got = bad ? n / 2 : n;
@@ -256,6 +256,8 @@ Test(remote, lasts)
         {{.status = 416}, APL_E_CORRUPT, "shorter than when it was opened"},
         {{.status = 418}, APL_E_IO, "HTTP 418"},
         {{.status = 302}, APL_E_IO, "not where to go"},
+        {{.status = 302, .location = "https://other/y"}, APL_E_IO, "redirects again and again"},
+        {{.status = 302, .location = "http://other/y"}, APL_E_IO, "redirects to another scheme"},
         {{.status = 200, .length = SIZE}, APL_E_IO, "does not send ranges"},
         {{.status = 206, .ranged = true, .first = 300000, .last = 300999, .total = SIZE, .encoded = true},
          APL_E_IO,
