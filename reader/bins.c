@@ -146,7 +146,7 @@ static void begin_lane(struct bins *b, unsigned l)
     lane->left = lane->standing = 0;
     lane->at = 0;
     lane->next = l;
-    lane->ending = false;
+    lane->draining = lane->ending = false;
 }
 
 /* Deals the blocks to the lanes. */
@@ -225,6 +225,7 @@ static bool begin_turn(struct bins *b, unsigned l)
     lane->ripe = ripe;
     pthread_mutex_unlock(&b->lock);
     lane->at = 0;
+    lane->draining = true;
     return true;
 }
 
@@ -233,7 +234,7 @@ static struct bin *bin_to_drain(struct bins *b, unsigned l)
 {
     struct lane *lane = &b->lanes[l];
     for (;;) {
-        struct bin *bin = lane->turns ? bins_at(b, lane, lane->turns - 1) : NULL;
+        struct bin *bin = lane->draining ? bins_at(b, lane, lane->turns - 1) : NULL;
         if (bin && lane->at < bin->count)
             return bin;
         if (bin) {

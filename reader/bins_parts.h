@@ -9,11 +9,11 @@
 #include <stdatomic.h>
 
 struct bin {
-    pthread_mutex_t lock;
-    uint64_t turn; /* arriving: that it is of */
-    uint64_t done; /* 1 more than the turn that it was last shuffled for */
     uint32_t *deliveries;
     uint32_t count, capacity;
+    uint64_t turn; /* arriving: that it is of */
+    uint64_t done; /* 1 more than the turn that it was last shuffled for */
+    pthread_mutex_t lock;
 };
 
 /* What is drained by turns. Of the bins of turns 0, 1, 2, …, `slots` have a place at a time. */
@@ -24,9 +24,10 @@ struct lane {
     uint32_t at;       /* place in the bin that is drained */
     uint32_t next;     /* ring: place in the order of blocks of the one that enters next */
     uint32_t from, to; /* whole: its chunks */
+    bool draining;     /* the bin of turn turns-1 is drained; else it has been gone past, or there is none */
     bool ending;       /* ring: all blocks have entered */
     /* With the lock of all: */
-    uint64_t turns; /* that have begun: the bin of turn turns-1 is drained */
+    uint64_t turns; /* that have begun */
     uint64_t begun; /* bins of turns before this have been shuffled, or somebody is about it */
     uint64_t ripe;  /* bins of turns before this are ripe */
 };

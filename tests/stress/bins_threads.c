@@ -49,6 +49,18 @@ static void take_epoch(struct bins *b, uint64_t epoch, size_t step, uint32_t mos
     CHECK(!failed);
 }
 
+/* Gone to at once, if the bins can, while others fill and shuffle. */
+static void from_the_middle(uint64_t epoch, uint32_t position, uint32_t most, const uint32_t *expected)
+{
+    static uint32_t rest[RECORDS];
+    bool failed;
+    bins_begin(bins, epoch);
+    if (!bins_jump(bins, position, &failed))
+        return;
+    CHECK(bins_take(bins, rest, most - position, &failed) == most - position && !failed);
+    CHECK(memcmp(rest, expected + position, (most - position) * sizeof *rest) == 0);
+}
+
 static void strict(struct plan_options o)
 {
     static uint32_t expected[RECORDS], order[RECORDS];
@@ -64,6 +76,7 @@ static void strict(struct plan_options o)
         take_epoch(alone, epoch, 1000, most, expected);
         take_epoch(bins, epoch, 1 + epoch * 300, most, order);
         CHECK(memcmp(expected, order, most * sizeof *order) == 0);
+        from_the_middle(epoch, most / 3 * 2, most, expected);
     }
     atomic_store(&over, true);
     for (unsigned i = 0; i < THREADS; i++)
