@@ -143,16 +143,18 @@ static int take_batch(const struct image_request *r, const char *split, const ap
     return status;
 }
 
-/* The message of an error about one record, without that record's id and field, which take() knows. */
+/* The message of an error about one record, without the store, that record's id and the field, which take() knows. */
 static const char *without_id(const struct image_request *r, const char *message)
 {
-    char prefix[2 * APL_MAX_NAME];
-    const char *field = shown(apl_store_field(r->store, r->field)->name);
-    size_t id = (size_t)snprintf(prefix, sizeof prefix, "record %" PRIu64 ": ", r->ids[0]);
-    if (strncmp(message, prefix, id) == 0)
-        return message + id;
-    size_t both = (size_t)snprintf(prefix, sizeof prefix, "record %" PRIu64 ", field %s: ", r->ids[0], field);
-    return strncmp(message, prefix, both) == 0 ? message + both : message;
+    char field[APL_MAX_NAME + 16];
+    const char *id = strstr(message, "record ");
+    char *end;
+    if (!id || (id != message && strncmp(id - 2, ": ", 2) != 0) || strtoull(id + 7, &end, 10) != r->ids[0])
+        return message;
+    snprintf(field, sizeof field, ", field %s: ", shown(apl_store_field(r->store, r->field)->name));
+    if (strncmp(end, field, strlen(field)) == 0)
+        return end + strlen(field);
+    return strncmp(end, ": ", 2) == 0 ? end + 2 : message;
 }
 
 static int run_reader_of(const struct image_request *r, const char *split, apl_reader *reader)
