@@ -40,6 +40,8 @@ struct audit_epoch {
     const uint32_t *previous;  /* places in the epoch before; NULL in the first */
     const uint32_t *neighbour; /* places in the same epoch of the next seed; NULL: not looked at */
     const uint32_t *diagonal;  /* places in the epoch before of the next seed; NULL: not looked at */
+    const uint32_t
+        *first; /* this is a distant order: places in the first epoch audited; NULL: it is one of those */
 };
 
 /* What a test has found. */
@@ -86,7 +88,8 @@ struct audit_test {
 
 extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit_remainders,
     audit_near_orders, audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_places,
-    audit_seeds, audit_inversions, audit_fixed_points, audit_cycles, audit_classes;
+    audit_seeds, audit_distant, audit_inversions, audit_ascents, audit_fixed_points, audit_cycles, audit_ends,
+    audit_classes;
 
 #define AUDIT_MOST 36
 

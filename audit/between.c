@@ -1,4 +1,4 @@
-/* Tests between orders: of one epoch and the next, of all epochs with each other, of one seed and the next. */
+/* Tests between orders: of one epoch and the next, of all epochs with each other, of seeds and epochs near and far. */
 #include "audit.h"
 #include "distributions.h"
 
@@ -79,6 +79,22 @@ static void seeds_finish(void *state, const struct audit_sample *s, double level
 }
 
 const struct audit_test audit_seeds = {"one seed and the next", pairs_begin, seeds_add, seeds_finish, false};
+
+/* Seeds that differ in one high bit, and epochs beyond those audited: a period must not hide behind what is looked at. */
+static void distant_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
+{
+    compare(state, e->place, e->first, s->n);
+}
+
+static void distant_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    f->hypothesis = "the first order says nothing about those of distant seeds and later epochs";
+    f->statistic = "chi-square of the rank correlations with the first order";
+    judge_pairs(state, s, level, f);
+}
+
+const struct audit_test audit_distant = {"distant seeds and epochs", pairs_begin, distant_add, distant_finish,
+                                         false};
 
 /* ------------------------------------------------------------------------------------------- all of them */
 
