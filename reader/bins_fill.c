@@ -188,6 +188,8 @@ bool bins_gather(const struct bins *b, const struct lane *lane, uint64_t turn, s
         if (c + GATHER_AHEAD < lane->to)
             __builtin_prefetch(b->runs + b->chunks[c + GATHER_AHEAD].offset +
                                starts_of(b, c + GATHER_AHEAD)[turn]);
+        if (starts[1] == starts[0])
+            continue;
         memcpy(bin->deliveries + bin->count, b->runs + b->chunks[c].offset + starts[0],
                (starts[1] - starts[0]) * sizeof *bin->deliveries);
         bin->count += starts[1] - starts[0];

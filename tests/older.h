@@ -5,6 +5,16 @@
 #include "store.h"
 #include "store_fixture.h"
 
+/* Mapped, whatever the environment says. */
+static inline apl_store *older_open(const char *path)
+{
+    apl_store *s = NULL;
+    apl_store_options o = APL_STORE_OPTIONS_INIT;
+    o.io = APL_IO_MAP;
+    OK(apl_store_open(path, &o, &s, &fx_err));
+    return s;
+}
+
 /* The store's manifest without them. */
 static inline void older_manifest(const apl_store *s, struct buffer *out)
 {
@@ -29,7 +39,7 @@ static inline unsigned older_minor(const apl_store *s)
 /* Is `fresh` the store `golden`, to the byte, but for those digests? */
 static inline bool older_is(const char *fresh, const char *golden)
 {
-    apl_store *a = fx_open(fresh), *b = fx_open(golden);
+    apl_store *a = older_open(fresh), *b = older_open(golden);
     struct buffer is = {0}, was = {0};
     older_manifest(a, &is);
     older_manifest(b, &was);

@@ -74,7 +74,10 @@ struct hash128 hash_stream_128(struct hash_stream *stream)
 
 void hash_sha256(const void *data, size_t size, uint8_t digest[32])
 {
-    SHA256(data, size, digest);
+    SHA256_CTX context; /* SHA256() may allocate, and not survive that there is no memory */
+    SHA256_Init(&context);
+    SHA256_Update(&context, data, size);
+    SHA256_Final(digest, &context);
 }
 
 struct sha256 {

@@ -57,7 +57,7 @@ make_flavour()
 with()
 {
     while [[ $1 == *=* ]]; do
-        export "${1?}"
+        export "${1?}" 2>/dev/null # bash warns of a locale that only programs can open, by LOCPATH
         shift
     done
     "$@"
