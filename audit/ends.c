@@ -13,11 +13,10 @@
 #define LEAST     9.0  /* the variance from which on the count is close to normal */
 
 struct ends {
-    uint32_t looked_at;    /* positions at either end */
-    uint32_t *seen, mark;  /* of each block: the last end that had it */
-    double mean, variance; /* of the number of blocks at one end */
-    double count[2],
-        epochs[2]; /* first positions in even epochs, last ones in odd, so that all ends are independent */
+    uint32_t looked_at;         /* positions at either end */
+    uint32_t *seen, mark;       /* of each block: the last end that had it */
+    double mean, variance;      /* of the number of blocks at one end */
+    double count[2], epochs[2]; /* first positions in even epochs, last ones in odd: independent */
 };
 
 static int by_size(const void *a, const void *b)
