@@ -113,10 +113,11 @@ def test_example_of_a_client(store_path: str, tmp_path: Path, monkeypatch: pytes
     """With the store of client 0 in the folder that the page makes."""
     torch = pytest.importorskip("apldata.torch")
     transforms = importlib.import_module("apldata.transforms")
-    part = apldata.Store(store_path).clients("client", 2)[0]
+    whole = shutil.copytree(store_path, tmp_path / "whole")  # other tests have no splits of clients
+    part = apldata.Store(whole).clients("client", 2)[0]
     (tmp_path / "clients").mkdir()
     command = Path(apldata.__path__[0]) / "bin" / "apldata"
-    extract = ["extract", "-q", "--split", part.name, store_path, tmp_path / "clients/0"]
+    extract = ["extract", "-q", "--split", part.name, whole, tmp_path / "clients/0"]
     subprocess.run([command, *extract], check=True)
     monkeypatch.chdir(tmp_path)
     names = {

@@ -169,7 +169,7 @@ class _Fed:
     def __getitems__(self, indices: Any) -> Any:
         """The samples of these indices; for those of a loader's samplers, what that loader hands out."""
         fed = self._feeds.fetch(indices)
-        return [self[index] for index in indices] if fed is None else fed  # type: ignore[index]
+        return [self[index] for index in indices] if fed is None else fed
 
 
 class Joined(_Fed, ConcatDataset):
