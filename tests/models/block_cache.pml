@@ -1,5 +1,5 @@
 /*
- * Spin model of reader/block_cache.c, reader/memory/slab.c and what of reader/order/plan.c they depend on: the life of a block and of its slots.
+ * Spin model of reader/block_cache.c, reader/memory/slab.c and what of reader/bins.c they depend on: the life of a block and of its slots.
  * Run by tests/models/check_models.sh.
  *
  *   here                    there
