@@ -14,6 +14,8 @@ void manifest_free(struct manifest *m)
     }
     for (uint32_t i = 0; i < m->member_count; i++)
         free(m->members[i].name);
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
+        free(m->training[f]);
     free(m->splits);
     free(m->members);
     free(m->segments);

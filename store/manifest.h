@@ -40,6 +40,13 @@ struct moments {
     uint64_t count, sum, squares;
 };
 
+#define TRAINING_CHANNELS 64 /* at most: see field_channels() */
+
+/* Mean and standard deviation of a channel over the split "train" of the store that the records come from. */
+struct training_figures {
+    double mean, std;
+};
+
 /* What the values of one field in one split come to. */
 struct summary {
     struct summary *next; /* of another field in the same split */
@@ -69,6 +76,7 @@ struct manifest {
     struct member *members;
     struct segment *segments;
     uint32_t split_count, member_count, segment_count;
+    struct training_figures *training[APL_MAX_FIELDS]; /* of each channel; NULL: none are kept of the field */
     struct buffer digests;        /* of each block, 32 bytes: see digests.h; or nothing */
     struct buffer skipped;        /* texts, each closed by NUL: of each file a path and a reason */
     struct buffer skipped_places; /* size_t each: of each file in `skipped` */
@@ -82,6 +90,14 @@ apl_status manifest_add_skipped(struct manifest *manifest, const char *path, siz
 const char *manifest_skipped(const struct manifest *manifest, uint64_t i, const char **why);
 
 void manifest_free(struct manifest *manifest);
+
+/* How many channels of a field are normalised, as far as the store has figures of them; 0: none. */
+unsigned training_channels(const struct schema *schema, unsigned field);
+
+/* Keeps figures of each of them, which are copied, in kept[field]. APL_E_INVALID: there are some already, or they cannot be of
+ * bytes. */
+apl_status training_keep(const struct schema *schema, unsigned field, const struct training_figures *figures,
+                         struct training_figures **kept, apl_error *err);
 
 /* Allocates the summary of a field in a split, all zero, if it has classes, channels or colours and no summary yet. */
 apl_status manifest_new_summary(const struct schema *schema, struct split *split, unsigned field,

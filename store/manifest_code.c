@@ -78,6 +78,25 @@ static bool has_products(const struct manifest *m, uint32_t s, unsigned f)
     return has_colours(m, s, f) && split_summary(&m->splits[s], f).colours->with_products > 0;
 }
 
+/* What the values come to, of the splits, and of the training split that the records come from. */
+static void put_summaries(struct buffer *b, const struct manifest *m)
+{
+    for (uint32_t s = 0; s < m->split_count; s++)
+        for (unsigned f = 0; f < m->schema.count; f++) {
+            if (split_summary(&m->splits[s], f).moments)
+                put_moments(b, m, s, f);
+            if (split_summary(&m->splits[s], f).classes)
+                put_class_counts(b, m, s, f);
+            if (has_colours(m, s, f))
+                put_images(b, m, s, f);
+            if (has_products(m, s, f))
+                put_products(b, m, s, f);
+        }
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->training[f])
+            put_training(b, m, f);
+}
+
 static void put_entries(struct buffer *b, const struct manifest *m)
 {
     put_store(b, m);
@@ -108,17 +127,7 @@ static void put_entries(struct buffer *b, const struct manifest *m)
         put_member(b, &m->members[i]);
     for (uint32_t i = 0; i < m->segment_count; i++)
         put_segment(b, &m->segments[i]);
-    for (uint32_t s = 0; s < m->split_count; s++)
-        for (unsigned f = 0; f < m->schema.count; f++) {
-            if (split_summary(&m->splits[s], f).moments)
-                put_moments(b, m, s, f);
-            if (split_summary(&m->splits[s], f).classes)
-                put_class_counts(b, m, s, f);
-            if (has_colours(m, s, f))
-                put_images(b, m, s, f);
-            if (has_products(m, s, f))
-                put_products(b, m, s, f);
-        }
+    put_summaries(b, m);
     if (m->digests.size)
         digests_put(b, &m->digests);
 }
@@ -137,6 +146,9 @@ static bool any_split(const struct manifest *m, split_has *has)
 /* The oldest minor version that has all that is in the manifest. */
 static unsigned oldest_minor(const struct manifest *m)
 {
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->training[f])
+            return 6;
     if (m->digests.size)
         return 6;
     if (any_split(m, has_products))
@@ -186,6 +198,15 @@ static apl_status refuse_entry(enum tag tag, const struct manifest *m, apl_error
                 FORMAT_MINOR);
 }
 
+static apl_status get_summary(enum tag tag, struct cursor *c, struct manifest *m, apl_error *err)
+{
+    return tag == TAG_MOMENTS        ? get_moments(c, m, err)
+           : tag == TAG_CLASS_COUNTS ? get_class_counts(c, m, err)
+           : tag == TAG_IMAGES       ? get_images(c, m, err)
+           : tag == TAG_PRODUCTS     ? get_products(c, m, err)
+                                     : get_training(c, m, err);
+}
+
 static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, struct manifest *m,
                             apl_error *err)
 {
@@ -207,19 +228,17 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
     case TAG_SEGMENT:
         return get_segment(c, m, err);
     case TAG_MOMENTS:
-        return get_moments(c, m, err);
     case TAG_CLASS_COUNTS:
-        return get_class_counts(c, m, err);
+    case TAG_IMAGES:
+    case TAG_PRODUCTS:
+    case TAG_TRAINING:
+        return get_summary(tag, c, m, err);
     case TAG_KEPT:
         return get_kept(c, m, err);
     case TAG_INDEXED:
         return get_indexed_field(c, m, err);
     case TAG_PROGRESSIVE:
         return get_progressive(c, m, err);
-    case TAG_IMAGES:
-        return get_images(c, m, err);
-    case TAG_PRODUCTS:
-        return get_products(c, m, err);
     case TAG_DIGESTS:
         return get_block_digests(c, m, err);
     case TAG_VARYING:

@@ -27,6 +27,7 @@ enum tag {
     TAG_PROGRESSIVE = 16, /* from 1.4 on */
     TAG_PRODUCTS = 17,    /* from 1.5 on */
     TAG_DIGESTS = 18,     /* from 1.6 on; also of lists, from 1.1 on: see digests.h */
+    TAG_TRAINING = 20,
     TAG_SET = 64,         /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };
@@ -66,6 +67,10 @@ void put_products(struct buffer *b, const struct manifest *m, uint32_t s, unsign
 apl_status get_products(struct cursor *c, struct manifest *m, apl_error *err);
 void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
 apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err);
+
+/* manifest_training.c */
+void put_training(struct buffer *b, const struct manifest *m, unsigned f);
+apl_status get_training(struct cursor *c, struct manifest *m, apl_error *err);
 
 /* manifest_ranges.c */
 void put_split(struct buffer *b, const struct split *split);

@@ -91,6 +91,8 @@ static apl_status draft_manifest(apl_writer *w, struct manifest *m, apl_error *e
     m->skipped = w->skipped.skipped;
     m->skipped_places = w->skipped.skipped_places;
     w->skipped = (struct manifest){0};
+    memcpy(m->training, w->training, sizeof m->training);
+    memset(w->training, 0, sizeof w->training);
     m->info.has_source_digest = w->has_source_digest;
     memcpy(m->info.source_digest, w->source_digest, 32);
     m->tool = strdup(w->tool);

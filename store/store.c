@@ -314,6 +314,22 @@ apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned fi
     return APL_OK;
 }
 
+apl_status apl_store_training_moments(const apl_store *store, unsigned field, unsigned channel, double *mean,
+                                      double *std)
+{
+    if (!store || !mean || !std)
+        return APL_E_INVALID;
+    const struct manifest *m = &store->manifest;
+    int train = apl_store_find_split(store, "train");
+    if (train >= 0)
+        return apl_store_moments(store, (unsigned)train, field, channel, mean, std);
+    if (field >= m->schema.count || !m->training[field] || channel >= training_channels(&m->schema, field))
+        return APL_E_NOTFOUND;
+    *mean = m->training[field][channel].mean;
+    *std = m->training[field][channel].std;
+    return APL_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------- blocks */
 
 const char *store_member_of(const apl_store *store, uint64_t id)

@@ -106,6 +106,8 @@ void apl_writer_close(apl_writer *w)
     staging_close(w->staging);
     free_lists(w);
     buffer_free(&w->fingerprints);
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
+        free(w->training[f]);
     schema_free(&w->schema);
     free(w->path);
     free(w->tool);
@@ -117,7 +119,7 @@ void apl_writer_close(apl_writer *w)
 /* ------------------------------------------------------------------------------------------ describing */
 
 /* Every call begins with this: a writer that has failed stays failed. */
-static apl_status ready_to_append(const apl_writer *w, apl_error *err)
+apl_status writer_ready(const apl_writer *w, apl_error *err)
 {
     if (!w)
         return fail(err, APL_E_INVALID, "the writer is NULL");
@@ -148,7 +150,7 @@ static apl_status finish(apl_writer *w, apl_status status, const apl_error *erro
 apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype, apl_role role,
                                 unsigned ndim, const int64_t *shape, apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (w->schema_closed)
         return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
     if (role == APL_POSITION)
@@ -167,7 +169,7 @@ apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype
 
 apl_status apl_writer_set_media(apl_writer *w, const char *field, const char *media, apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (w->schema_closed)
         return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
     int f = schema_find(&w->schema, field);
@@ -178,7 +180,7 @@ apl_status apl_writer_set_media(apl_writer *w, const char *field, const char *me
 
 apl_status apl_writer_set_indexed(apl_writer *w, const char *field, apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (w->schema_closed)
         return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
     int f = schema_find(&w->schema, field);
@@ -195,7 +197,7 @@ apl_status apl_writer_set_indexed(apl_writer *w, const char *field, apl_error *e
 apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *const *names, uint64_t count,
                                   apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     int f = schema_find(&w->schema, field);
     if (f < 0 || !names)
         return fail(err, APL_E_NOTFOUND, "%s: no such field, or no names", w->path);
@@ -212,7 +214,7 @@ static size_t plain_text(const char *text, char shown[APL_MAX_SKIPPED_TEXT + 1])
 apl_status apl_writer_skipped(apl_writer *w, const char *path, const char *why, apl_error *err)
 {
     char plain_path[APL_MAX_SKIPPED_TEXT + 1], plain_why[APL_MAX_SKIPPED_TEXT + 1];
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (!path || !why)
         return fail(err, APL_E_INVALID, "%s: a skipped file without a path or a reason", w->path);
     w->skipped.info.skipped++;
@@ -222,7 +224,7 @@ apl_status apl_writer_skipped(apl_writer *w, const char *path, const char *why, 
 
 apl_status apl_writer_set_source(apl_writer *w, const char *format, const uint8_t *sha256, apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (format && *format && !name_ok(format, strlen(format)))
         return fail(err, APL_E_INVALID, "%s: the source's format is not printable UTF-8", w->path);
     free(w->source_format);
@@ -310,7 +312,7 @@ static apl_status start_member(apl_writer *w, const char *name, const char *spli
 apl_status apl_writer_begin_member(apl_writer *w, const char *name, const char *split, uint32_t number,
                                    apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (!name || !name_ok(name, strlen(name)) || !split || !name_ok(split, strlen(split)))
         return fail(err, APL_E_INVALID,
                     "%s: names of member and split must be 1 to %d bytes of printable UTF-8", w->path,
@@ -353,7 +355,7 @@ static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
 
 apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     if (w->member == 0 || !values)
         return fail(err, APL_E_INVALID, "%s: a record without a member, or without values", w->path);
     apl_error error;
@@ -385,7 +387,7 @@ void apl_writer_on_commit(apl_writer *w, int (*callback)(void *user, const apl_p
 
 apl_status apl_writer_commit(apl_writer *w, apl_error *err)
 {
-    TRY(ready_to_append(w, err));
+    TRY(writer_ready(w, err));
     apl_error error;
     w->committing = true;
     apl_status status = writer_seal(w, &error);

@@ -55,6 +55,7 @@ struct apl_writer {
     uint64_t shuffle_seed;
     char *tool, *source_format;
     struct manifest skipped; /* of which only the list of skipped files, and their number, are used */
+    struct training_figures *training[APL_MAX_FIELDS]; /* as in the manifest, whose they become */
     bool has_source_digest;
     uint8_t source_digest[32];
 
@@ -97,6 +98,9 @@ static inline struct writer_split *writer_splits(apl_writer *w, size_t *count)
     *count = w->splits.size / sizeof(struct writer_split);
     return (struct writer_split *)(void *)w->splits.data;
 }
+
+/* writer.c: can it be called? A writer that has failed stays failed. */
+apl_status writer_ready(const apl_writer *w, apl_error *err);
 
 /* writer_pipeline.c: the encoding threads and their blocks. writer_free_pipeline() ends them, also after a failed start. */
 apl_status writer_start_pipeline(apl_writer *w, apl_error *err);

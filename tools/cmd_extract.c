@@ -144,6 +144,14 @@ static int find_fields(struct job *job, struct copy_source *source)
 
 /* ------------------------------------------------------------------------------------------------ the whole */
 
+static bool has_training_split(const struct job *job)
+{
+    bool has = false;
+    for (unsigned p = 0; p < job->part_count; p++)
+        has |= strcmp(job->parts[p].split, "train") == 0;
+    return has;
+}
+
 static int write_store(struct job *job)
 {
     struct copy_source source = {.store = job->store};
@@ -152,6 +160,8 @@ static int write_store(struct job *job)
         status = find_fields(job, &source);
     if (!status)
         status = copy_begin(&job->copy);
+    if (!status && !has_training_split(job))
+        status = copy_keep_moments(&job->copy, &source);
     for (unsigned p = 0; p < job->part_count && !status; p++)
         status =
             copy_records(&job->copy, &source, job->parts[p].split, job->parts[p].ids, job->parts[p].count);

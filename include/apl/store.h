@@ -228,6 +228,13 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
                                                   unsigned channel, double *mean, double *std);
 
+/*
+ * The same over the split "train": by what images are normalised. A store without such a split may keep the figures of the store
+ * that its records were extracted from (see apl_writer_keep_moments()). APL_E_NOTFOUND: it does not.
+ */
+APL_API APL_MUST_USE apl_status apl_store_training_moments(const apl_store *store, unsigned field, unsigned channel,
+                                                           double *mean, double *std);
+
 /* --------------------------------------------------------------------------------------------- batches */
 
 /* How a batch holds the values of a field of varying shape. Of APL_UTF8 always as NONE has it: text that batches are to

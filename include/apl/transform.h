@@ -79,8 +79,9 @@ typedef struct apl_transform {
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Padding
      * comes first, so its black becomes -mean / std. Where
-     * the standard deviation is 0, both are taken from the split "train", or, without one, from the split that
-     * is read; in a mix, from those of all its stores together. If a store has no moments for images of varying size
+     * the standard deviation is 0, both are taken from the split "train"; in a mix, from those of all its stores together. A store
+     * without such a split has those of the store that it was extracted from (see apl_store_training_moments()), or the transform
+     * is refused (APL_E_NOTFOUND). If a store has no moments for images of varying size
      * (see apl_store_moments()), or has counted fewer than 95 % of them, they are estimated from whole images, evenly
      * spaced over that split: 256 in all. Refused for other scales. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];

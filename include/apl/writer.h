@@ -101,6 +101,15 @@ APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const
                                                        const char *const *names, uint64_t count,
                                                        apl_error *err);
 
+/*
+ * Keeps the mean and the standard deviation of each channel of an image field, 0 ... 255, over the training split of the store
+ * that the records come from: for a store that has no split "train" itself (see apl_store_training_moments()). The channels are
+ * those of apl_store_moments(). Call it once a field, before commit. Likely errors: APL_E_INVALID (another number of channels),
+ * APL_E_NOTFOUND (no such field).
+ */
+APL_API APL_MUST_USE apl_status apl_writer_keep_moments(apl_writer *writer, const char *field, const double *mean,
+                                                        const double *std, unsigned channels, apl_error *err);
+
 /* Records where the data comes from: a name for the source's format, and the source's SHA-256 or NULL. Call it before
  * commit. */
 APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const char *format,

@@ -145,7 +145,6 @@ static apl_status select_parts(struct selection *selections, struct subset *subs
         if (selections[i].records == 0)
             return fail(err, APL_E_INVALID, "%s: the split %s is empty", part->store->name,
                         subset_split(part));
-        part->source = selections[i].source;
         part->records = selections[i].records;
         part->first_id = ids;
         if (part->store->manifest.info.records > UINT64_MAX - ids)

@@ -18,7 +18,6 @@ struct subset_part {
     const apl_store *store;
     const char *split; /* NULL: the store's first. Not looked at once the subset is open */
     /* found out: */
-    unsigned source;   /* number of the source's split that all of its records are of */
     uint64_t first_id; /* of the store's record 0: ids go on from store to store */
     uint64_t records;  /* in the subset */
 };
@@ -57,12 +56,10 @@ static inline const char *subset_split(const struct subset_part *part)
     return part->split ? part->split : part->store->splits[0].name;
 }
 
-/* The number of the split whose mean and deviation images of the part are normalised by: "train", if its store has one, else the one
- * that its records are of. */
-static inline unsigned subset_training_split(const struct subset_part *part)
+/* The number of the split whose mean and deviation images of the part are normalised by; -1: its store has none. */
+static inline int subset_training_split(const struct subset_part *part)
 {
-    int train = apl_store_find_split(part->store, "train");
-    return train < 0 ? part->source : (unsigned)train;
+    return apl_store_find_split(part->store, "train");
 }
 
 static inline uint64_t subset_id(const struct subset *s, uint32_t reference)

@@ -48,7 +48,7 @@ static void take_estimate(apl_transform *t, const struct estimate *e)
 
 static uint64_t training_images(const struct subset_part *part)
 {
-    return apl_store_split(part->store, subset_training_split(part))->count;
+    return apl_store_split(part->store, (unsigned)subset_training_split(part))->count;
 }
 
 /* What a part's store knows; false: nothing, or too little. */
@@ -57,7 +57,8 @@ static bool known_of(const struct subset_part *part, const apl_field *f, struct 
 {
     int field = schema_find(&part->store->manifest.schema, f->name);
     return field >= 0 &&
-           store_sum_colours(part->store, subset_training_split(part), (unsigned)field, sums, kind);
+           store_sum_colours(part->store, (unsigned)subset_training_split(part), (unsigned)field, sums,
+                             kind);
 }
 
 /* If all stores know sums of one kind. They are exact, and so it is as if the records were of one store. */
@@ -152,7 +153,7 @@ static apl_status sum_sample(apl_store *store, const apl_split *split, double sh
 static apl_status sum_part(const struct subset_part *part, uint64_t all, const apl_field *f,
                            struct images_seen *seen, struct estimate *e, apl_error *err)
 {
-    const apl_split *split = apl_store_split(part->store, subset_training_split(part));
+    const apl_split *split = apl_store_split(part->store, (unsigned)subset_training_split(part));
     struct colour_sums known;
     enum colours_kind kind;
     if (known_of(part, f, &known, &kind)) {

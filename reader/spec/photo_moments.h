@@ -4,8 +4,8 @@
 
 #include "photo_transform.h"
 
-/* Fills in mean and standard deviation where none were given: those over all pixels of the images of each part's split "train", or, if
- * its store has none, of the split that the part is of. What a store knows of them is taken; if one knows nothing, some of its
+/* Fills in mean and standard deviation where none were given: those over all pixels of the images of each part's split "train", which
+ * each has. What a store knows of them is taken; if one knows nothing, some of its
  * images are decoded, about PHOTO_MOMENT_IMAGES of all parts together, evenly spaced. Those that cannot be decoded do not count: the
  * reader reports them when it gets there. Likely errors: APL_E_NOTFOUND (no image counts). */
 #define PHOTO_MOMENT_IMAGES 256

@@ -141,12 +141,48 @@ static bool take_moments(const struct subset *subset, const char *field, unsigne
     for (uint32_t i = 0; i < subset->parts; i++) {
         const apl_store *store = subset->part[i].store;
         int f = schema_find(&store->manifest.schema, field);
-        unsigned split = subset_training_split(&subset->part[i]);
-        const struct moments *m = f < 0 ? NULL : store_moments(store, split, (unsigned)f, channel);
+        int split = subset_training_split(&subset->part[i]);
+        const struct moments *m =
+            f < 0 ? NULL : store_moments(store, (unsigned)split, (unsigned)f, channel);
         if (!m || !moments_combine(sum, m))
             return false;
     }
     return true;
+}
+
+static void take_figures(apl_transform *t, unsigned c, double mean, double std)
+{
+    t->mean[c] = (float)mean;
+    t->std[c] = std > 0 ? (float)std : 1.0f;
+}
+
+/* Have all parts a training split? */
+static bool are_trained(const struct subset *subset)
+{
+    for (uint32_t i = 0; i < subset->parts; i++)
+        if (subset_training_split(&subset->part[i]) < 0)
+            return false;
+    return true;
+}
+
+/* Without a training split there are only the figures that the one store has kept of that which its records come from: a model that is
+ * tested would see other values than in training, were its images normalised by their own. */
+static apl_status take_kept(const struct subset *subset, const apl_field *f, apl_transform *t,
+                            apl_error *err)
+{
+    const apl_store *store = subset->part[0].store;
+    unsigned field = (unsigned)apl_store_find_field(store, f->name);
+    for (unsigned c = 0; c < image_shape(f).channels; c++) {
+        double mean, std;
+        if (t->std[c] != 0)
+            continue;
+        if (subset->parts > 1 || apl_store_training_moments(store, field, c, &mean, &std) != APL_OK)
+            return fail(err, APL_E_NOTFOUND,
+                        "Normalize(): no split 'train' here and no moments kept (Normalize(mean, std), of the "
+                        "store that you train on)");
+        take_figures(t, c, mean, std);
+    }
+    return APL_OK;
 }
 
 apl_status transform_moments(const struct subset *subset, const apl_field *f, apl_transform *t,
@@ -158,6 +194,8 @@ apl_status transform_moments(const struct subset *subset, const apl_field *f, ap
                     "as those of "
                     "the store are of its colours",
                     f->name);
+    if (t->scale == APL_SCALE_NORMALISE && !are_trained(subset))
+        TRY(take_kept(subset, f, t, err));
     if (is_any_size(f) && t->scale == APL_SCALE_NORMALISE)
         TRY(photo_moments(subset, f, t, err));
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {
@@ -169,8 +207,7 @@ apl_status transform_moments(const struct subset *subset, const apl_field *f, ap
                             "field %s: the store has no mean and standard deviation to normalise by",
                             f->name);
             moments_figures(&moments, &mean, &std);
-            t->mean[c] = (float)mean;
-            t->std[c] = std > 0 ? (float)std : 1.0f;
+            take_figures(t, c, mean, std);
         }
         if (!isfinite(t->mean[c]) || !isfinite(t->std[c]) || t->std[c] <= 0)
             return fail(err, APL_E_INVALID,

@@ -22,8 +22,8 @@ apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_tr
                               apl_error *err);
 
 /* Fills in mean and standard deviation where they are needed and none were given: those of all records that are in the split "train"
- * of the subset's stores (or, where a store has no such, in the split of the source that its part is of). After
- * transform_geometry(). */
+ * of the subset's stores, or those that its one store without such a split has kept. After transform_geometry(). Likely errors:
+ * APL_E_NOTFOUND (a store has neither). */
 apl_status transform_moments(const struct subset *subset, const apl_field *field, apl_transform *t,
                              apl_error *err);
 

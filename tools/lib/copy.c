@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_CHANNELS 64 /* of which a store has moments */
+
 static int fail_with(const apl_error *err)
 {
     if (err->status == APL_E_CANCELLED)
@@ -31,6 +33,29 @@ static apl_status add_field(struct copy *c, const struct copy_field *f, apl_erro
     else if (status == APL_OK && like->class_count)
         status = apl_writer_set_classes(c->writer, like->name, like->classes, like->class_count, err);
     return status;
+}
+
+/* A store without the training split keeps the figures by which images are normalised. */
+static apl_status keep_moments(struct copy *c, const struct copy_source *source, unsigned i, apl_error *err)
+{
+    double mean[MOST_CHANNELS], std[MOST_CHANNELS];
+    unsigned channels = 0;
+    while (channels < MOST_CHANNELS &&
+           apl_store_training_moments(source->store, source->fields[i], channels, &mean[channels],
+                                      &std[channels]) == APL_OK)
+        channels++;
+    if (channels == 0)
+        return APL_OK;
+    return apl_writer_keep_moments(c->writer, c->fields[i].like->name, mean, std, channels, err);
+}
+
+int copy_keep_moments(struct copy *c, const struct copy_source *source)
+{
+    apl_error err;
+    apl_status status = APL_OK;
+    for (unsigned i = 0; i < c->count && status == APL_OK; i++)
+        status = keep_moments(c, source, i, &err);
+    return status == APL_OK ? 0 : fail_with(&err);
 }
 
 int copy_begin(struct copy *c)

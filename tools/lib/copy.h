@@ -52,6 +52,9 @@ int copy_begin(struct copy *copy);
 int copy_records(struct copy *copy, const struct copy_source *source, const char *split, const uint64_t *ids,
                  uint64_t count);
 
+/* For a store that has no split "train": keeps the moments of the source's, as far as that knows any. After copy_begin(). */
+int copy_keep_moments(struct copy *copy, const struct copy_source *source);
+
 /* Says what the source was, and makes the store. */
 int copy_commit(struct copy *copy, const char *source_format);
 

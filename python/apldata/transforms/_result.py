@@ -43,8 +43,8 @@ class Cutout(Transform):
 class Normalize(Transform):
     """(v / 255 - mean) / std, for each channel: mean and std are those of images from 0 to 1, a number for
     each channel, or one for all. Without `mean` and `std`, those of the split "train" are used, from the
-    store (of the split that is read, if there is no "train"). The result is float32 unless another type is
-    requested."""
+    store; a store without that split has them if it was extracted from one that has it, and is refused
+    otherwise. The result is float32 unless another type is requested."""
 
     STAGE: ClassVar[int] = CONVERT
     LATEST: ClassVar[int] = ERASE

@@ -128,7 +128,10 @@ static void append_sorts(apl_writer *w, unsigned record)
     cr_assert_eq(apl_writer_append(w, values, NULL), APL_OK);
 }
 
-/* A store of all of them, whose records are of the split "part"; with `train`, there is an empty one of that name. */
+static const double kept_mean[2] = {100, 12.5}, kept_std[2] = {40, 0};
+
+/* A store of all of them, whose records are of the split "part", and which keeps moments of "drawn"; with `train`, there is an empty split
+ * of that name. */
 static apl_store *store_of_sorts(bool train)
 {
     char path[128];
@@ -140,6 +143,8 @@ static apl_store *store_of_sorts(bool train)
     for (unsigned f = 0; f < SORTS; f++)
         cr_assert_eq(apl_writer_add_field(w, sorts[f].name, APL_U8, APL_INPUT, 3, sorts[f].shape, &err),
                      APL_OK, "%s", err.message);
+    cr_assert_eq(apl_writer_keep_moments(w, "drawn", kept_mean, kept_std, 2, &err), APL_OK, "%s",
+                 err.message);
     cr_assert_eq(apl_writer_begin_member(w, "one", "part", 0, &err), APL_OK, "%s", err.message);
     for (unsigned i = 0; i < DRAWS; i++)
         append_sorts(w, i);
@@ -192,19 +197,27 @@ Test(transform, says_which_field_it_is_for)
     }
 }
 
-Test(transform, takes_the_moments_of_what_is_read_where_there_is_no_train)
+Test(transform, takes_kept_moments_where_there_is_no_train)
 {
     take_sorts(false);
-    int split = apl_store_find_split(fx.store, "part");
-    for (unsigned f = DRAWN; f <= PLAIN; f++) {
-        apl_transform t = APL_TRANSFORM_INIT;
-        double mean, std;
-        t.field = sorts[f].name, t.scale = APL_SCALE_NORMALISE, t.dtype = APL_F32;
-        cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), APL_OK);
-        cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, f, 1, &mean, &std), APL_OK);
-        cr_assert_eq(t.mean[1], (float)mean);
-        cr_assert_eq(t.std[1], f == PLAIN ? 1.0f : (float)std, "nothing is divided by 0");
-    }
+    apl_transform t = APL_TRANSFORM_INIT;
+    t.field = "drawn", t.scale = APL_SCALE_NORMALISE, t.dtype = APL_F32;
+    cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), APL_OK);
+    cr_assert(t.mean[0] == 100 && t.std[0] == 40 && t.mean[1] == 12.5f);
+    cr_assert_eq(t.std[1], 1.0f, "nothing is divided by 0");
+    t.mean[0] = 3, t.std[0] = 5;
+    cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), APL_OK);
+    cr_assert(t.mean[0] == 3 && t.std[0] == 5, "what is given counts");
+}
+
+/* Its own would change with the records that are to be judged. */
+Test(transform, refuses_moments_where_there_is_neither_train_nor_kept_ones)
+{
+    take_sorts(false);
+    REFUSED(APL_E_NOTFOUND,
+            "Normalize(): no split 'train' here and no moments kept (Normalize(mean, std), of the store that "
+            "you train on)",
+            "part", t.field = "plain");
 }
 
 Test(transform, finds_no_moments_in_a_train_of_nothing)
