@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EARLY      ((uint64_t)1 << 26) /* deliveries of an epoch: from here on filling takes part of a second */
+#define EARLY_COLD ((uint64_t)1 << 18) /* and here a millisecond, when nothing else is there to train on */
+
 /* --------------------------------------------------------------------------------------------- opening */
 
 /* Bins of a lane that have a place: whole, as many as may be shuffled; ring, the oldest and those to come; arriving, those that are open. */
@@ -34,17 +37,20 @@ static bool make_ring(struct bins *b)
 {
     uint64_t most = plan_most_of_block(&b->options, &b->shape);
     b->turn_of = calloc(b->subset->blocks, sizeof *b->turn_of);
+    b->gone = calloc(b->subset->blocks, sizeof *b->gone);
     b->delays = malloc(2 * (most ? most : 1) * sizeof *b->delays); /* and as many deliveries, or numbers */
-    return b->turn_of && b->delays;
+    return b->turn_of && b->gone && b->delays;
 }
 
 static bool make_lanes(struct bins *b)
 {
     for (unsigned l = 0; l < b->shape.lanes; l++) {
-        if (!(b->lanes[l].bins = calloc(b->slots, sizeof *b->lanes[l].bins)))
+        b->lanes[l].bins = calloc(b->slots, sizeof *b->lanes[l].bins);
+        b->lanes[l].gates = calloc(b->slots, sizeof *b->lanes[l].gates);
+        if (!b->lanes[l].bins || !b->lanes[l].gates)
             return false;
         for (unsigned i = 0; i < b->slots; i++)
-            pthread_mutex_init(&b->lanes[l].bins[i].lock, NULL);
+            pthread_mutex_init(&b->lanes[l].gates[i].lock, NULL);
     }
     return true;
 }
@@ -56,8 +62,10 @@ static bool make_bins(struct bins *b)
     b->entered = calloc(n, sizeof *b->entered);
     b->lane_of = b->shape.lanes > 1 ? calloc(n, sizeof *b->lane_of) : NULL;
     bool ok = b->order && b->entered && (b->lane_of || b->shape.lanes == 1);
+    if (b->options.sequential)
+        b->gone = calloc(n, sizeof *b->gone);
     if (b->options.sequential || !ok)
-        return ok;
+        return ok && b->gone;
     if (!b->options.arriving)
         ok = b->shape.whole ? make_whole(b) : make_ring(b);
     return ok && make_lanes(b);
@@ -76,6 +84,7 @@ apl_status bins_new(const struct plan_options *options, const struct subset *sub
     b->shape = shape;
     b->subset = subset;
     b->slots = count_slots(b);
+    b->cold = true;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->idle, NULL);
     if (!make_bins(b)) {
@@ -89,11 +98,12 @@ apl_status bins_new(const struct plan_options *options, const struct subset *sub
 
 static void free_lane(struct bins *b, struct lane *lane)
 {
-    for (unsigned i = 0; lane->bins && i < b->slots; i++) {
-        pthread_mutex_destroy(&lane->bins[i].lock);
+    for (unsigned i = 0; lane->bins && lane->gates && i < b->slots; i++) {
+        pthread_mutex_destroy(&lane->gates[i].lock);
         free(lane->bins[i].deliveries);
     }
     free(lane->bins);
+    free(lane->gates);
 }
 
 void bins_free(struct bins *b)
@@ -114,6 +124,8 @@ void bins_free(struct bins *b)
     free(b->chunks);
     free(b->starts);
     free(b->turn_of);
+    free(b->gone);
+    free(b->past.deliveries);
     free(b->delays);
     pthread_mutex_destroy(&b->lock);
     pthread_cond_destroy(&b->idle);
@@ -140,10 +152,10 @@ static void begin_lane(struct bins *b, unsigned l)
     struct lane *lane = &b->lanes[l];
     for (unsigned i = 0; i < b->slots; i++) {
         lane->bins[i].count = 0;
-        lane->bins[i].done = 0;
-        lane->bins[i].turn = i;
+        lane->gates[i].done = 0;
+        lane->gates[i].turn = i;
     }
-    lane->left = lane->standing = 0;
+    lane->left = lane->standing = lane->first = 0;
     lane->at = 0;
     lane->next = l;
     lane->draining = lane->ending = false;
@@ -174,9 +186,11 @@ void bins_begin(struct bins *b, uint64_t epoch)
 {
     wait_for_helpers(b);
     b->epoch = epoch;
-    b->position = b->pass = 0;
-    b->entered_count = 0;
+    b->position = 0;
+    b->entered_count = b->past.count = 0;
     b->lane = 0;
+    if (b->gone)
+        memset(b->gone, 0, b->subset->blocks * sizeof *b->gone);
     entering_order(b->options.seed, epoch, b->options.sequential, b->subset->blocks, b->order);
     if (b->options.sequential)
         return;
@@ -196,36 +210,51 @@ void bins_begin(struct bins *b, uint64_t epoch)
 
 /* ---------------------------------------------------------------------------------------------- taking */
 
-/* whole: all blocks enter, and all bins are filled. */
-static void fill_whole(struct bins *b)
+/* The first bin of an epoch is gathered by a pass over all hashes, rather than filled with all others, where its deliveries are waited for:
+ * when the reader has just been opened, or gone to a place, or there are many. */
+static bool comes_early(const struct bins *b, const struct lane *lane, uint64_t turn)
 {
-    if (!b->shape.whole || b->entered_count)
-        return;
-    bins_fill_all(b);
-    memcpy(b->entered, b->order, b->subset->blocks * sizeof *b->entered);
-    b->entered_count = b->subset->blocks;
-    pthread_mutex_lock(&b->lock);
-    for (unsigned l = 0; l < b->shape.lanes; l++)
-        b->lanes[l].ripe = b->shape.bins;
-    pthread_mutex_unlock(&b->lock);
+    return turn == lane->first && (lane->first > 0 || b->shape.deliveries >= (b->cold ? EARLY_COLD : EARLY));
 }
 
-/* A lane's next turn begins. False: out of memory, and the turn has not begun. */
-static bool begin_turn(struct bins *b, unsigned l)
+/* whole: all blocks enter, and all bins are filled, unless this one comes first. */
+static void fill_whole(struct bins *b, const struct lane *lane, uint64_t turn)
+{
+    if (!b->entered_count)
+        memcpy(b->entered, b->order, b->subset->blocks * sizeof *b->entered);
+    b->entered_count = b->subset->blocks;
+    if (comes_early(b, lane, turn))
+        return;
+    bins_fill_all(b);
+    b->cold = false;
+}
+
+/* Begins to drain the bin of a lane's next turn. False: out of memory, and the turn has not begun. */
+static bool drain_next(struct bins *b, unsigned l)
 {
     struct lane *lane = &b->lanes[l];
-    if (!b->shape.whole && !bins_enter(b, l))
-        return false;
-    uint64_t turn = lane->turns, ripe = b->shape.whole ? b->shape.bins : turn + 2;
-    bool passed = !b->shape.whole && b->position + bins_at(b, lane, turn)->count <= b->pass;
-    if (!bins_ready(b, l, turn, !passed))
+    uint64_t turn = lane->turns;
+    if (b->shape.whole)
+        fill_whole(b, lane, turn);
+    bins_help_until(b, l, turn);
+    if (!bins_ready(b, l, turn))
         return false;
     pthread_mutex_lock(&b->lock);
     lane->turns = turn + 1;
-    lane->ripe = ripe;
+    lane->ripe = !b->shape.whole ? turn + 2 : b->filled == b->chunk_count ? b->shape.bins : 0;
     pthread_mutex_unlock(&b->lock);
     lane->at = 0;
     lane->draining = true;
+    return true;
+}
+
+bool bins_skip(struct bins *b, unsigned l, uint32_t skip)
+{
+    struct lane *lane = &b->lanes[l];
+    if (!drain_next(b, l))
+        return false;
+    lane->at = skip;
+    lane->left -= skip;
     return true;
 }
 
@@ -241,7 +270,7 @@ static struct bin *bin_to_drain(struct bins *b, unsigned l)
             lane->standing -= b->shape.whole ? 0 : bin->count;
             bin->count = lane->at = 0;
         }
-        if (!begin_turn(b, l))
+        if ((!b->shape.whole && !bins_enter(b, l)) || !drain_next(b, l))
             return NULL;
     }
 }
@@ -260,7 +289,6 @@ static unsigned next_lane(struct bins *b)
 static size_t take_drained(struct bins *b, uint32_t *deliveries, size_t n)
 {
     size_t taken = 0;
-    fill_whole(b);
     while (taken < n) {
         unsigned l = b->shape.lanes > 1 ? next_lane(b) : 0;
         struct lane *lane = &b->lanes[l];
@@ -307,37 +335,6 @@ size_t bins_take(struct bins *b, uint32_t *deliveries, size_t n, bool *failed)
     size_t taken = take_drained(b, deliveries, n);
     *failed = taken < n;
     return taken;
-}
-
-void bins_seek(struct bins *b, uint64_t position)
-{
-    b->pass = b->shape.lanes > 1 ? 0 : position;
-}
-
-bool bins_jump(struct bins *b, uint64_t position, bool *failed)
-{
-    struct lane *lane = &b->lanes[0];
-    *failed = false;
-    if (b->options.sequential || b->options.arriving || !b->shape.whole || b->shape.lanes > 1)
-        return false;
-    fill_whole(b);
-    for (uint32_t n; position && b->position + (n = bins_count(b, lane, lane->turns)) <= position;) {
-        b->position += n;
-        lane->left -= n;
-        pthread_mutex_lock(&b->lock);
-        lane->turns++;
-        pthread_mutex_unlock(&b->lock);
-        if (b->position == position)
-            return true;
-    }
-    uint32_t rest = (uint32_t)(position - b->position);
-    if (rest == 0)
-        return true;
-    *failed = !bin_to_drain(b, 0);
-    lane->at = rest;
-    lane->left -= rest;
-    b->position = position;
-    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- asking */

@@ -43,12 +43,14 @@ void bins_free(struct bins *bins);
 /* Goes to the beginning of an epoch. In whole and ring order, the first to take or help fills the bins. */
 void bins_begin(struct bins *bins, uint64_t epoch);
 
-/* Says that the next calls take what is before `position`, in this order, to be passed: bins that are passed whole need not be shuffled, so
- * that what is taken there comes in any order. Right after bins_begin(). */
-void bins_seek(struct bins *bins, uint64_t position);
+/* Goes to a place of the epoch that has been begun, right after that: counts say which bin it is in, and no other is shuffled. `evicts`: the
+ * caller asks bins_past() and bins_is_gone(). False: the bins cannot, and nothing has been done; *failed: out of memory. */
+bool bins_jump(struct bins *bins, uint64_t position, bool evicts, bool *failed);
 
-/* The same where what is passed need not be known: goes there at once. False: only bins_seek() can, and nothing has been done. */
-bool bins_jump(struct bins *bins, uint64_t position, bool *failed);
+/* Then: has an entered block nothing left? And of those that have: the n deliveries that are before that place, which are the caller's
+ * to free. */
+bool bins_is_gone(const struct bins *bins, uint32_t block);
+uint32_t *bins_past(struct bins *bins, size_t *n);
 
 /* The next `n` deliveries, or as many as are left in the epoch; arriving: as stand. Returns how many; fewer than that, with *failed
  * set, if memory runs out. */

@@ -23,13 +23,14 @@ uint64_t bins_standing(const struct bins *b)
 static bool put_into(struct bins *b, uint64_t turn, const uint32_t *deliveries, uint32_t n, bool *closed)
 {
     struct bin *bin = bins_at(b, &b->lanes[0], turn);
-    pthread_mutex_lock(&bin->lock);
-    *closed = bin->turn != turn;
+    struct gate *gate = gate_at(b, &b->lanes[0], turn);
+    pthread_mutex_lock(&gate->lock);
+    *closed = gate->turn != turn;
     bool ok = !*closed && bin_reserve(bin, n);
     if (ok)
         memcpy(bin->deliveries + bin->count, deliveries, n * sizeof *deliveries);
     bin->count += ok ? n : 0;
-    pthread_mutex_unlock(&bin->lock);
+    pthread_mutex_unlock(&gate->lock);
     return ok;
 }
 
@@ -116,16 +117,17 @@ static void close_oldest(struct bins *b)
     uint64_t begin = trace_is_on() ? now_ns() : 0,
              turn = atomic_load_explicit(&b->oldest, memory_order_relaxed); /* written here alone */
     struct bin *bin = bins_at(b, &b->lanes[0], turn), *closed = &b->closed;
+    struct gate *gate = gate_at(b, &b->lanes[0], turn);
     uint32_t *deliveries = closed->deliveries, capacity = closed->capacity;
-    pthread_mutex_lock(&bin->lock);
+    pthread_mutex_lock(&gate->lock);
     closed->deliveries = bin->deliveries;
     closed->capacity = bin->capacity;
     closed->count = bin->count;
     bin->deliveries = deliveries;
     bin->capacity = capacity;
     bin->count = 0;
-    bin->turn += b->shape.bins;
-    pthread_mutex_unlock(&bin->lock);
+    gate->turn += b->shape.bins;
+    pthread_mutex_unlock(&gate->lock);
     atomic_store_explicit(&b->oldest, turn + 1, memory_order_release);
     if (closed->count > 1)
         places_shuffle(places_key(b->shuffle, 0, turn), closed->deliveries, closed->count);

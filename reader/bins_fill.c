@@ -70,20 +70,43 @@ static uint32_t *starts_of(const struct bins *b, uint32_t chunk)
     return b->starts + (uint64_t)chunk * (b->shape.bins + 2);
 }
 
-/* The bins of a chunk's deliveries. Blocks that follow each other are hashed at once. */
+/* Some blocks of a chunk that follow each other, from its `from` on: their deliveries are hashed at once. */
+struct stretch {
+    uint32_t block, to, n;
+    uint64_t first; /* number of the first delivery */
+};
+
+static struct stretch next_stretch(const struct bins *b, const struct chunk *c, uint32_t from)
+{
+    uint32_t block = block_of_lane(b, from);
+    struct stretch s = {.block = block, .to = block};
+    s.first = deliveries_before(b->cumulative, b->subset->block[block].before, b->options.reuse);
+    for (; from < c->to && block_of_lane(b, from) == s.to; from++)
+        s.n += bins_of_block(b, s.to++);
+    return s;
+}
+
+/* The bins of a chunk's deliveries. */
 static uint32_t place_chunk(const struct bins *b, const struct chunk *c, uint16_t *places)
 {
     uint32_t n = 0;
     for (uint32_t i = c->from; i < c->to;) {
-        const struct subset_block *block = &b->subset->block[block_of_lane(b, i)];
-        uint64_t first = deliveries_before(b->cumulative, block->before, b->options.reuse);
-        uint32_t some = 0, last = block_of_lane(b, i);
-        for (; i < c->to && block_of_lane(b, i) == last; i++, last++)
-            some += bins_of_block(b, last);
-        places_hash(b->place, first, some, b->shape.bins, places + n);
-        n += some;
+        struct stretch s = next_stretch(b, c, i);
+        places_hash(b->place, s.first, s.n, b->shape.bins, places + n);
+        n += s.n;
+        i += s.to - s.block;
     }
     return n;
+}
+
+void bins_count_lane(const struct bins *b, const struct lane *lane, uint32_t *counts)
+{
+    for (uint32_t k = lane->from; k < lane->to; k++)
+        for (uint32_t i = b->chunks[k].from; i < b->chunks[k].to;) {
+            struct stretch s = next_stretch(b, &b->chunks[k], i);
+            places_count(b->place, s.first, s.n, b->shape.bins, counts);
+            i += s.to - s.block;
+        }
 }
 
 /* Puts a block's deliveries where the runs of their bins go on. */
@@ -170,7 +193,7 @@ void bins_fill_all(struct bins *b)
 
 /* ------------------------------------------------------------------------------------------ shuffling */
 
-uint32_t bins_count(const struct bins *b, const struct lane *lane, uint64_t turn)
+static uint32_t count_gathered(const struct bins *b, const struct lane *lane, uint64_t turn)
 {
     uint32_t n = 0;
     for (uint32_t c = lane->from; c < lane->to; c++)
@@ -178,10 +201,11 @@ uint32_t bins_count(const struct bins *b, const struct lane *lane, uint64_t turn
     return n;
 }
 
-bool bins_gather(const struct bins *b, const struct lane *lane, uint64_t turn, struct bin *bin)
+/* Copies a bin's runs into it. False: out of memory. */
+static bool gather_runs(const struct bins *b, const struct lane *lane, uint64_t turn, struct bin *bin)
 {
     bin->count = 0;
-    if (!bin_reserve(bin, bins_count(b, lane, turn)))
+    if (!bin_reserve(bin, count_gathered(b, lane, turn)))
         return false;
     for (uint32_t c = lane->from; c < lane->to; c++) {
         const uint32_t *starts = starts_of(b, c) + turn;
@@ -197,23 +221,74 @@ bool bins_gather(const struct bins *b, const struct lane *lane, uint64_t turn, s
     return true;
 }
 
-bool bins_ready(struct bins *b, unsigned l, uint64_t turn, bool shuffled)
+/* The n deliveries of a stretch, by their places in it, ascending, as deliveries. */
+static void name_deliveries(const struct bins *b, const struct stretch *s, uint32_t *found, uint32_t n)
+{
+    uint32_t block = s->block, before = 0, reuse = b->options.reuse;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t in = bins_of_block(b, block);
+        for (; found[i] - before >= in; in = bins_of_block(b, ++block))
+            before += in;
+        found[i] = b->cumulative ? bins_nth(b, block, found[i] - before)
+                                 : block * b->subset->stride * reuse + found[i] - before;
+    }
+}
+
+/* The same bin before all is filled. */
+static bool find_bin(const struct bins *b, const struct lane *lane, uint64_t turn, struct bin *bin)
+{
+    bin->count = 0;
+    for (uint32_t k = lane->from; k < lane->to; k++)
+        for (uint32_t i = b->chunks[k].from; i < b->chunks[k].to;) {
+            struct stretch s = next_stretch(b, &b->chunks[k], i);
+            if (!bin_reserve(bin, s.n + 1))
+                return false;
+            uint32_t *found = bin->deliveries + bin->count;
+            uint32_t n = places_find(b->place, s.first, s.n, b->shape.bins, (uint32_t)turn, found);
+            name_deliveries(b, &s, found, n);
+            bin->count += n;
+            i += s.to - s.block;
+        }
+    return true;
+}
+
+static bool all_filled(struct bins *b)
+{
+    pthread_mutex_lock(&b->lock);
+    bool filled = b->filled == b->chunk_count;
+    pthread_mutex_unlock(&b->lock);
+    return filled;
+}
+
+bool bins_ready(struct bins *b, unsigned l, uint64_t turn)
 {
     struct lane *lane = &b->lanes[l];
     struct bin *bin = bins_at(b, lane, turn);
+    struct gate *gate = gate_at(b, lane, turn);
     bool ok = true;
-    pthread_mutex_lock(&bin->lock);
-    if (bin->done <= turn) {
+    pthread_mutex_lock(&gate->lock);
+    if (gate->done <= turn) {
         uint64_t begin = trace_is_on() ? now_ns() : 0;
-        ok = !b->shape.whole || bins_gather(b, lane, turn, bin);
-        if (ok && shuffled && bin->count > 1)
+        if (b->shape.whole)
+            ok = all_filled(b) ? gather_runs(b, lane, turn, bin) : find_bin(b, lane, turn, bin);
+        if (ok && bin->count > 1)
             places_shuffle(places_key(b->shuffle, l, turn), bin->deliveries, bin->count);
-        bin->done = ok ? turn + 1 : bin->done;
+        gate->done = ok ? turn + 1 : gate->done;
         if (begin)
             trace_span("shuffle", begin, now_ns(), "bin", turn);
     }
-    pthread_mutex_unlock(&bin->lock);
+    pthread_mutex_unlock(&gate->lock);
     return ok;
+}
+
+void bins_help_until(struct bins *b, unsigned l, uint64_t turn)
+{
+    struct bins_work work;
+    pthread_mutex_lock(&b->lock);
+    bool begun = b->lanes[l].begun > turn;
+    pthread_mutex_unlock(&b->lock);
+    while (begun && gate_at(b, &b->lanes[l], turn)->done <= turn && bins_claim(b, &work))
+        bins_do(b, &work);
 }
 
 /* The next bin of a lane that is ripe, that nobody has begun, and that has a place. */
@@ -249,7 +324,6 @@ void bins_do(struct bins *b, const struct bins_work *work)
         fill_chunk(b, work);
         return;
     }
-    (void)bins_ready(b, work->number, work->turn,
-                     true); /* out of memory: whoever takes it tries again, and says so */
+    (void)bins_ready(b, work->number, work->turn); /* out of memory: whoever takes it tries again, and says so */
     finish_work(b, work);
 }

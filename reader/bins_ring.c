@@ -2,25 +2,21 @@
 #include "bins_parts.h"
 #include "entering.h"
 
-/* The places of a block that enters at a turn, into b->delays. */
-static uint32_t place_block(struct bins *b, uint32_t block)
+uint32_t bins_place_block(struct bins *b, uint32_t block)
 {
     uint32_t n = bins_of_block(b, block);
-    struct random_key key = places_key(b->spread, 0, block);
-    if (b->turn_of[block] == 0)
-        places_start(key, n, b->shape.bins, b->delays, b->delays + n);
-    else
-        places_spread(key, n, b->shape.bins, b->delays);
+    places_block(places_key(b->spread, 0, block), n, b->shape.bins, b->turn_of[block] == 0, b->delays);
     return n;
 }
 
-/* Puts n deliveries, each so many bins after the oldest as b->delays says. */
-static bool put_block(struct bins *b, struct lane *lane, const uint32_t *deliveries, uint32_t n)
+bool bins_put_block(struct bins *b, struct lane *lane, uint64_t turn, const uint32_t *deliveries, uint32_t n)
 {
-    uint32_t oldest = (uint32_t)(lane->turns % b->slots);
+    struct bin *bins = lane->bins;
+    const uint32_t *delays = b->delays;
+    uint32_t slots = b->slots, oldest = (uint32_t)(turn % slots);
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t at = oldest + b->delays[k];
-        struct bin *bin = &lane->bins[at < b->slots ? at : at - b->slots];
+        uint32_t at = oldest + delays[k];
+        struct bin *bin = &bins[at < slots ? at : at - slots];
         if (bin->count == bin->capacity && !bin_reserve(bin, 1))
             return false;
         bin->deliveries[bin->count++] = deliveries[k];
@@ -32,24 +28,24 @@ static bool enter_block(struct bins *b, unsigned l, uint32_t block)
 {
     struct lane *lane = &b->lanes[l];
     b->turn_of[block] = lane->turns;
-    uint32_t n = place_block(b, block), *deliveries = b->delays + n;
+    uint32_t n = bins_place_block(b, block), *deliveries = b->delays + n;
     bins_list(b, block, deliveries);
     lane->standing += n;
     b->entered[b->entered_count++] = block;
-    return put_block(b, lane, deliveries, n);
+    return bins_put_block(b, lane, lane->turns, deliveries, n);
 }
 
 /* What a block has in bins after the oldest, once more over all of them. */
 static bool spread_again(struct bins *b, unsigned l, uint32_t block)
 {
     struct lane *lane = &b->lanes[l];
-    uint32_t n = place_block(b, block), *deliveries = b->delays + n, left = 0;
+    uint32_t n = bins_place_block(b, block), *deliveries = b->delays + n, left = 0;
     bins_list(b, block, deliveries);
     for (uint32_t k = 0; k < n; k++)
         if (b->turn_of[block] + b->delays[k] > lane->turns)
             deliveries[left++] = deliveries[k];
-    places_spread(places_key(b->end, 0, block), left, b->shape.bins, b->delays);
-    return put_block(b, lane, deliveries, left);
+    places_block(places_key(b->end, 0, block), left, b->shape.bins, false, b->delays);
+    return bins_put_block(b, lane, lane->turns, deliveries, left);
 }
 
 /* At the turn at which the last block enters: what stands beyond the oldest bin is of the blocks that have entered in the last turns. */

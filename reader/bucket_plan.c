@@ -32,6 +32,12 @@ void bucket_plan_begin(struct bucket_plan *p)
     p->number = 0;
 }
 
+void bucket_plan_jump(apl_reader *r, uint64_t position)
+{
+    if (r->spec.options.bucket.batches)
+        r->planner.bucket.number = position / r->spec.options.bucket.pool;
+}
+
 /* --------------------------------------------------------------------------------------------- a pool */
 
 static int order_of_keys(const void *a, const void *b)

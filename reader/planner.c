@@ -317,23 +317,25 @@ bool planner_act(apl_reader *r)
     return true;
 }
 
-/* Goes to a place of the epoch whose bins have been begun, if what is before it need not be known: not to find where tokens or pools of
- * batches begin, nor what other ranks take of blocks that do not stay. */
-static bool goes_at_once(apl_reader *r, uint64_t position)
+/* Goes to a place of the epoch whose bins have been begun, or before it: where a pool of batches begins. Where tokens begin is known only by
+ * those before. */
+static void jump(apl_reader *r, uint64_t position)
 {
     struct planner *p = &r->planner;
     bool failed = false;
-    if (r->spec.options.pack.row || r->spec.options.bucket.batches)
-        return false;
-    if (cache_evicts(&r->cache) || !bins_jump(p->bins, position, &failed)) {
-        bins_seek(p->bins, position);
-        return false;
-    }
+    if (r->spec.options.bucket.batches)
+        position -= position % r->spec.options.bucket.pool;
+    if (r->spec.options.pack.row || !bins_jump(p->bins, position, cache_evicts(&r->cache), &failed))
+        return;
     if (failed)
         failure_nomem(r);
+    size_t n;
+    uint32_t *past = bins_past(p->bins, &n);
     p->position = position;
+    bucket_plan_jump(r, position);
     cache_announce(r, p->bins);
-    return true;
+    cache_pass(r, past, n);
+    free(past);
 }
 
 apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err)
@@ -345,8 +347,8 @@ apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_e
         p->position = position; /* what has been delivered is not put into the bins */
         return APL_OK;
     }
-    if (!goes_at_once(r, position))
-        while (p->position < position && !failure_is(&r->failure))
-            draw_and_pass(r, position - p->position);
+    jump(r, position);
+    while (p->position < position && !failure_is(&r->failure))
+        draw_and_pass(r, position - p->position);
     return failure_tell(&r->failure, err);
 }

@@ -82,6 +82,24 @@ void philox_lanes(uint64_t key, uint32_t (*x)[PHILOX_LANES])
     philox_rounds(key, x, PHILOX_LANES);
 }
 
+void philox_run(struct random_key key, uint64_t counter, uint32_t (*x)[PHILOX_LANES])
+{
+#if defined(__x86_64__)
+    if (counter % ((uint64_t)1 << 32) <= UINT32_MAX - PHILOX_LANES &&
+        (cpu_variant() == CPU_AVX2 || cpu_variant() == CPU_AVX512)) {
+        philox_run_avx2(key, counter, x);
+        return;
+    }
+#endif
+    for (unsigned i = 0; i < PHILOX_LANES; i++) {
+        x[0][i] = (uint32_t)(counter + i);
+        x[1][i] = (uint32_t)((counter + i) >> 32);
+        x[2][i] = (uint32_t)key.high;
+        x[3][i] = (uint32_t)(key.high >> 32);
+    }
+    philox_lanes(key.low, x);
+}
+
 void random_stream_init(struct random_stream *stream, struct random_key key)
 {
     stream->key = key;
@@ -91,15 +109,7 @@ void random_stream_init(struct random_stream *stream, struct random_key key)
 
 void random_stream_refill(struct random_stream *stream)
 {
-    uint32_t(*x)[PHILOX_LANES] = (uint32_t(*)[PHILOX_LANES])stream->ahead;
-    for (unsigned i = 0; i < PHILOX_LANES; i++) {
-        uint64_t c = stream->counter + i;
-        x[0][i] = (uint32_t)c;
-        x[1][i] = (uint32_t)(c >> 32);
-        x[2][i] = (uint32_t)stream->key.high;
-        x[3][i] = (uint32_t)(stream->key.high >> 32);
-    }
+    philox_run(stream->key, stream->counter, (uint32_t(*)[PHILOX_LANES])stream->ahead);
     stream->counter += PHILOX_LANES;
-    philox_lanes(stream->key.low, x);
     stream->used = 0;
 }

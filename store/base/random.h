@@ -44,6 +44,9 @@ void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
 #define PHILOX_LANES 16
 void philox_lanes(uint64_t key, uint32_t (*x)[PHILOX_LANES]);
 
+/* The same for the counters `counter` ... counter + 15, whose upper words are those of key.high, with key.low. */
+void philox_run(struct random_key key, uint64_t counter, uint32_t (*x)[PHILOX_LANES]);
+
 /* Uniform numbers one after another, from a Philox counter. */
 #define RANDOM_AHEAD (4 * PHILOX_LANES)
 struct random_stream {

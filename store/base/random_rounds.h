@@ -24,4 +24,7 @@ static inline void philox_rounds(uint64_t key, uint32_t (*restrict x)[PHILOX_LAN
 
 void philox_lanes_avx2(uint64_t key, uint32_t (*x)[PHILOX_LANES]);
 
+/* The lower words of the counters must not overflow. */
+void philox_run_avx2(struct random_key key, uint64_t counter, uint32_t (*x)[PHILOX_LANES]);
+
 #endif

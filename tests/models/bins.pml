@@ -6,7 +6,7 @@
  *   bin_mx[s], shuffled[s]           the mutex of the bin that has place s, and what it was last shuffled for
  *   next_chunk, filled, helping   the same
  *   turns, begun, ripe            those of the one lane
- *   planner                       bins_begin(), bins_fill_all(), and begin_turn() for each bin; it may leave an epoch anywhere
+ *   planner                       bins_begin(), bins_fill_all(), and drain_next() for each bin; it may leave an epoch anywhere
  *   helper                        bins_claim() and bins_do(), again and again; it may stop whenever it holds no work
  *
  * Of deliveries it is looked at from how many chunks a bin has them, of which epoch; of draining, that nobody else writes to the bin.

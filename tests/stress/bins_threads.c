@@ -55,7 +55,7 @@ static void from_the_middle(uint64_t epoch, uint32_t position, uint32_t most, co
     static uint32_t rest[RECORDS];
     bool failed;
     bins_begin(bins, epoch);
-    if (!bins_jump(bins, position, &failed))
+    if (!bins_jump(bins, position, false, &failed))
         return;
     CHECK(bins_take(bins, rest, most - position, &failed) == most - position && !failed);
     CHECK(memcmp(rest, expected + position, (most - position) * sizeof *rest) == 0);

@@ -2,4 +2,4 @@
 # file: reader/bins_fill.c
 # caught by: neighbours of one block
 # audit: orders
-s/if \(ok && shuffled && bin->count > 1\)/if (ok \&\& shuffled \&\& bin->count == 0)/
+s/if \(ok && bin->count > 1\)/if (ok \&\& bin->count == 0)/

@@ -2,4 +2,4 @@
 # file: reader/order/places.c
 # caught by: neighbours of one block
 # audit: orders
-s/uint64_t counter = first \/ 4 \+ i;/uint64_t counter = first \/ 512;/
+s/philox_run\(key, first \/ 4,/philox_run(key, first \/ 512,/

@@ -171,3 +171,22 @@ Test(random, philox_lanes_are_philox)
         }
     }
 }
+
+/* So are sixteen that follow each other, also where the lower word of the counter overflows on the way. */
+Test(random, philox_run_is_philox)
+{
+    struct random_key key = random_key(8, RANDOM_SHUFFLE);
+    for (uint64_t first = 0; first < 40; first++)
+        for (unsigned high = 0; high < 3; high++) {
+            uint64_t counter = ((uint64_t)high << 32) + first - (high ? 20 : 0);
+            uint32_t x[4][PHILOX_LANES], out[4];
+            philox_run(key, counter, x);
+            for (uint64_t i = 0; i < PHILOX_LANES; i++) {
+                uint32_t one[4] = {(uint32_t)(counter + i), (uint32_t)((counter + i) >> 32),
+                                   (uint32_t)key.high, (uint32_t)(key.high >> 32)};
+                philox(key.low, one, out);
+                for (int k = 0; k < 4; k++)
+                    cr_assert_eq(x[k][i], out[k]);
+            }
+        }
+}
