@@ -97,11 +97,9 @@ static void put_summaries(struct buffer *b, const struct manifest *m)
             put_training(b, m, f);
 }
 
-static void put_entries(struct buffer *b, const struct manifest *m)
+/* Those of the schema, and of files that were left out. */
+static void put_schema(struct buffer *b, const struct manifest *m)
 {
-    put_store(b, m);
-    put_tool(b, m);
-    put_source(b, m);
     for (unsigned f = 0; f < m->schema.count; f++)
         put_field(b, &m->schema, f);
     for (unsigned f = 0; f < m->schema.count; f++)
@@ -121,6 +119,17 @@ static void put_entries(struct buffer *b, const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.fields[f].class_count)
             put_classes(b, &m->schema, f);
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.fields[f].kind)
+            put_kind(b, &m->schema, f);
+}
+
+static void put_entries(struct buffer *b, const struct manifest *m)
+{
+    put_store(b, m);
+    put_tool(b, m);
+    put_source(b, m);
+    put_schema(b, m);
     for (uint32_t i = 0; i < m->split_count; i++)
         put_split(b, &m->splits[i]);
     for (uint32_t i = 0; i < m->member_count; i++)
@@ -149,7 +158,7 @@ static unsigned oldest_minor(const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->training[f])
             return 6;
-    if (m->digests.size)
+    if (m->digests.size || schema_has_kinds(&m->schema))
         return 6;
     if (any_split(m, has_products))
         return 5;
@@ -245,6 +254,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_varying(c, m, err);
     case TAG_SKIPPED:
         return get_skipped(c, m, err);
+    case TAG_KIND:
+        return get_kind(c, m, FORMAT_MINOR, err);
     case TAG_SET:
     case TAG_SHARD:
         break;

@@ -27,7 +27,8 @@ enum tag {
     TAG_PROGRESSIVE = 16, /* from 1.4 on */
     TAG_PRODUCTS = 17,    /* from 1.5 on */
     TAG_DIGESTS = 18,     /* from 1.6 on; also of lists, from 1.1 on: see digests.h */
-    TAG_TRAINING = 20,
+    TAG_KIND = 19,        /* from 1.6 on; also of lists */
+    TAG_TRAINING = 20,    /* from 1.6 on */
     TAG_SET = 64,         /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };
@@ -71,6 +72,10 @@ apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err
 /* manifest_training.c */
 void put_training(struct buffer *b, const struct manifest *m, unsigned f);
 apl_status get_training(struct cursor *c, struct manifest *m, apl_error *err);
+
+/* manifest_kind.c; known_minor: the latest minor version that this library knows of what has the entry. */
+void put_kind(struct buffer *b, const struct schema *schema, unsigned f);
+apl_status get_kind(struct cursor *c, struct manifest *m, unsigned known_minor, apl_error *err);
 
 /* manifest_ranges.c */
 void put_split(struct buffer *b, const struct split *split);

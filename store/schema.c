@@ -44,6 +44,7 @@ void schema_free(struct schema *schema)
     for (unsigned i = 0; i < schema->count; i++) {
         free_classes(&schema->fields[i]);
         free((char *)schema->fields[i].media);
+        free((apl_kind *)schema->fields[i].kind);
         free((char *)schema->fields[i].name);
     }
     schema->count = 0;

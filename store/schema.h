@@ -32,11 +32,19 @@ apl_status schema_set_classes(struct schema *schema, unsigned field, const char 
 apl_status schema_set_media(struct schema *schema, unsigned field, const char *media, size_t length,
                             apl_error *err);
 
+/* Says what a field is (copied), or, with APL_KIND_NONE, that nobody has. APL_E_INVALID: the kind is none, or its type and shape do not
+ * have it; the message begins with the field. */
+apl_status schema_set_kind(struct schema *schema, unsigned field, const apl_kind *kind, apl_error *err);
+
+/* Are the fields there that kinds name, and are they what these take them for? Once all fields are there. APL_E_INVALID, the same. */
+apl_status schema_check_kinds(const struct schema *schema, apl_error *err);
+
 /* The codec of a kept field's columns: CODEC_KEPT or CODEC_INDEXED. */
 unsigned schema_kept_codec(const struct schema *schema, unsigned field);
 
-/* Are there kept fields? */
+/* Are there kept fields, or fields with kinds? */
 bool schema_keeps(const struct schema *schema);
+bool schema_has_kinds(const struct schema *schema);
 
 /* The same for a store that is being written, whose classes must have names of their own; stores that were written before
  * this was checked stay readable. */

@@ -1,6 +1,7 @@
 /* Committing a store: the manifest, the read-back, and the publication in one step. */
 #include "digests.h"
 #include "readback.h"
+#include "sealed.h"
 #include "statistics.h"
 #include "store.h"
 #include "writer.h"
@@ -256,29 +257,6 @@ out:
     return status;
 }
 
-/* The manifest was put after the blocks were read back: makes sure that it, and the tree with it, read back
- * too. */
-static apl_status check_sealed(const apl_writer *w, const struct buffer *manifest, apl_error *err)
-{
-    struct lmdb_reader lmdb;
-    struct buffer copy = {0};
-    struct manifest m = {0};
-    const struct entry *blocks;
-    TRY(open_new_pages(w, &lmdb, err));
-    apl_status status = store_index(&lmdb, &m, &blocks, err);
-    if (status == APL_OK) {
-        const struct entry *e = lmdb_reader_find(&lmdb, (struct key){KEY_MANIFEST, 0, 0});
-        manifest_free(&m);
-        status = lmdb_reader_copy(&lmdb, e, &copy, err);
-        if (status == APL_OK &&
-            (copy.size != manifest->size || memcmp(copy.data, manifest->data, copy.size) != 0))
-            status = fail(err, APL_E_CORRUPT, "the manifest is not what was written");
-    }
-    buffer_free(&copy);
-    lmdb_reader_close(&lmdb);
-    return status;
-}
-
 apl_status writer_seal(apl_writer *w, apl_error *err)
 {
     struct manifest m = {0};
@@ -296,7 +274,7 @@ apl_status writer_seal(apl_writer *w, apl_error *err)
     GUARD(lmdb_writer_put(w->lmdb, (struct key){KEY_MANIFEST, 0, 0}, bytes.data, bytes.size, err));
     GUARD(lmdb_writer_commit(w->lmdb, err));
     GUARD(lmdb_writer_sync(w->lmdb, err));
-    GUARD(check_sealed(w, &bytes, err));
+    GUARD(sealed_check(w->file, &bytes, err));
     lmdb_writer_close(w->lmdb);
     w->lmdb = NULL;
     GUARD(staging_publish(w->staging, err));

@@ -2,6 +2,7 @@
 #include "set_list.h"
 
 #include "hash.h"
+#include "kind_text.h"
 #include "manifest_entry.h"
 #include "set_entry.h"
 
@@ -58,6 +59,19 @@ static apl_status agree_classes(const apl_field *a, const char *name, const apl_
     return APL_OK;
 }
 
+static apl_status agree_kinds(const apl_field *a, const char *name, const apl_field *b, const char *first,
+                              apl_error *err)
+{
+    char one[160], two[160]; /* what is cut off are names and parameters */
+    apl_kind_print(NULL, a->kind, one, sizeof one);
+    apl_kind_print(NULL, b->kind, two, sizeof two);
+    return kind_agrees(a->kind, b->kind)
+               ? APL_OK
+               : fail(err, APL_E_MISMATCH,
+                      "%s: field %s is %s, but %s in %s (apldata set-kind says what a field is)", name, a->name,
+                      a->kind ? one : "of no kind", b->kind ? two : "of no kind", first);
+}
+
 static apl_status agree_field(const apl_field *a, const char *name, const apl_field *b, const char *first,
                               apl_error *err)
 {
@@ -72,6 +86,7 @@ static apl_status agree_field(const apl_field *a, const char *name, const apl_fi
     if (strcmp(a->media ? a->media : "no file", b->media ? b->media : "no file") != 0)
         return differ(name, a->name, a->media ? a->media : "no file", b->media ? b->media : "no file", first,
                       err);
+    TRY(agree_kinds(a, name, b, first, err));
     return agree_classes(a, name, b, first, err);
 }
 
@@ -217,7 +232,7 @@ apl_status set_list_encode(const struct manifest *first, const char *format, con
     b->size = 0;
     buffer_le(b, SET_MAGIC, 4);
     buffer_le(b, SET_MAJOR, 2);
-    buffer_le(b, digests->size ? SET_MINOR : 0, 2);
+    buffer_le(b, digests->size || schema_has_kinds(schema) ? SET_MINOR : 0, 2);
     buffer_le(b, 0, 8);
     buffer_le(b, 0, 8);
     put_set(b, first->info.shuffled != 0, format, content, shards);
@@ -229,6 +244,9 @@ apl_status set_list_encode(const struct manifest *first, const char *format, con
     for (unsigned f = 0; f < schema->count; f++)
         if (schema->fields[f].class_count)
             put_classes(b, schema, f);
+    for (unsigned f = 0; f < schema->count; f++)
+        if (schema->fields[f].kind)
+            put_kind(b, schema, f);
     buffer_put(b, entries->data, entries->size);
     if (digests->size)
         digests_put(b, digests);

@@ -93,6 +93,8 @@ static apl_status get_set_entry(enum tag tag, unsigned flags, struct cursor *c, 
         return get_kept(c, m, err);
     case TAG_CLASSES:
         return get_classes(c, m, err);
+    case TAG_KIND:
+        return get_kind(c, m, SET_MINOR, err);
     case TAG_SHARD:
         if (list->count == *shards)
             return bad_list(err, "it has too many shards");
@@ -131,7 +133,8 @@ static apl_status get_entries(struct set_list *list, struct manifest *m, apl_err
     }
     if (list->count == 0 || list->count != shards || m->schema.count == 0)
         return bad_list(err, "it has too few shards or fields");
-    return APL_OK;
+    apl_error inner;
+    return schema_check_kinds(&m->schema, &inner) == APL_OK ? APL_OK : bad_list(err, inner.message);
 }
 
 static apl_status take_digests(struct set_list *list, struct manifest *m, apl_error *err)

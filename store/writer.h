@@ -1,4 +1,5 @@
-/* A writer, for the files that share it: writer.c has its calls, writer_pipeline.c gathers and encodes, seal.c commits. */
+/* A writer, for the files that share it: writer.c and writer_fields.c have its calls, writer_pipeline.c gathers and encodes, seal.c
+ * commits. */
 #ifndef WRITER_H
 #define WRITER_H
 
@@ -99,8 +100,12 @@ static inline struct writer_split *writer_splits(apl_writer *w, size_t *count)
     return (struct writer_split *)(void *)w->splits.data;
 }
 
-/* writer.c: can it be called? A writer that has failed stays failed. */
+/* writer_fields.c: every call of a writer begins with this: one that has failed stays failed. */
 apl_status writer_ready(const apl_writer *w, apl_error *err);
+
+/* The schema is complete: checks its kinds, adds the position to it if need be, and decides how many records a block
+ * holds. */
+apl_status writer_close_schema(apl_writer *w, apl_error *err);
 
 /* writer_pipeline.c: the encoding threads and their blocks. writer_free_pipeline() ends them, also after a failed start. */
 apl_status writer_start_pipeline(apl_writer *w, apl_error *err);

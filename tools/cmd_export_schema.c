@@ -6,6 +6,7 @@
 json_t *schema_field(const apl_field *field, const char *key, const char *how)
 {
     json_t *shape = json_array(), *classes = json_array();
+    char kind[APL_KIND_BYTES];
     for (unsigned d = 0; d < field->ndim; d++)
         json_array_append_new(shape, json_integer(field->shape[d]));
     for (uint64_t c = 0; c < field->class_count; c++)
@@ -17,6 +18,8 @@ json_t *schema_field(const apl_field *field, const char *key, const char *how)
         json_object_set_new(object, "media", json_string(field->media));
     if (field->class_count)
         json_object_set(object, "classes", classes);
+    if (field->kind)
+        json_object_set_new(object, "kind", json_text(apl_kind_print(NULL, field->kind, kind, sizeof kind)));
     json_decref(classes);
     return object;
 }

@@ -47,12 +47,22 @@ static json_t *classes_json(const apl_field *field)
     return classes;
 }
 
+/* As text that apldata set-kind takes, without the name of the field, and who has said it. */
+static json_t *kind_json(const apl_kind *kind)
+{
+    char text[APL_KIND_BYTES];
+    if (!kind)
+        return json_null();
+    return json_pack("{s:o, s:s}", "kind", json_text(apl_kind_print(NULL, kind, text, sizeof text)), "origin",
+                     origin_text(kind->origin));
+}
+
 static json_t *field_json(const apl_store *store, unsigned i)
 {
     const apl_field *f = apl_store_field(store, i);
-    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "name",
+    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "name",
                      json_text(f->name), "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark",
-                     role_text(f->role), "classes", classes_json(f), "media",
+                     role_text(f->role), "kind", kind_json(f->kind), "classes", classes_json(f), "media",
                      f->media ? json_text(f->media) : json_null(), "indexed", json_count(f->indexed), "codec",
                      f->codec, "level", f->level, "raw_bytes", json_count(f->raw_bytes), "stored_bytes",
                      json_count(f->stored_bytes), "sha256", json_digest(f->digest));

@@ -33,6 +33,17 @@ static bool same_type(const apl_field *a, const apl_field *b)
     return a->dtype == b->dtype || (a->class_count && b->class_count);
 }
 
+/* What nobody has said counts as nothing. */
+static bool same_kind(const apl_field *a, const apl_field *b)
+{
+    char one[APL_KIND_BYTES] = "", other[APL_KIND_BYTES] = "";
+    if (a->kind && a->kind->origin != APL_BY_DEFAULT)
+        apl_kind_print(NULL, a->kind, one, sizeof one);
+    if (b->kind && b->kind->origin != APL_BY_DEFAULT)
+        apl_kind_print(NULL, b->kind, other, sizeof other);
+    return strcmp(one, other) == 0;
+}
+
 static int check_field(const struct merge *m, unsigned source, const apl_field *first, const apl_field *other)
 {
     const char *path = m->paths[source], *what = NULL;
@@ -46,6 +57,10 @@ static int check_field(const struct merge *m, unsigned source, const apl_field *
         return failed("%s: field %s holds %s, but %s in %s", shown_db(path), shown(other->name),
                       other->media ? other->media : "values", first->media ? first->media : "values",
                       shown_db(m->paths[0]));
+    if (!same_kind(first, other))
+        return failed("%s: field %s is %s, but %s in %s (apldata set-kind says what a field is)", shown_db(path),
+                      shown(other->name), other->kind ? kind_text(other->kind) : "of no kind",
+                      first->kind ? kind_text(first->kind) : "of no kind", shown_db(m->paths[0]));
     if (!first->class_count != !other->class_count)
         what = other->class_count ? "has classes, but none" : "has no classes, but some";
     return what ? failed("%s: field %s %s in %s", shown_db(path), shown(other->name), what,

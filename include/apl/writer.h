@@ -95,6 +95,14 @@ APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, in
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
 
+/*
+ * Says what a field is. The kind must suit the field's type and shape, so call it after apl_writer_set_media(), and before the
+ * first member; the last call counts. The fields that it names in `of` and `per` may be added later, but must be there
+ * when the first member begins: APL_E_INVALID, then or now, says which field and why.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_set_kind(apl_writer *writer, const char *field,
+                                                    const apl_kind *kind, apl_error *err);
+
 /* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; names must be distinct. At any time
  * before commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,

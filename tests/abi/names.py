@@ -15,6 +15,7 @@ WHOLE = [
     "apl_error",
     "apl_faults",
     "apl_ingest_summary",
+    "apl_kind",
     "apl_mix",
     "apl_placement",
     "apl_progress",

@@ -5,6 +5,7 @@ import math
 import re
 
 from format_bytes import Bytes, check_xxh3, must
+from format_kinds import Kind, check_names
 
 U8, UTF8 = 1, 14
 ELEMENT_BYTES = dict(zip(range(1, 15), (1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1)))
@@ -23,7 +24,7 @@ class Field:
         self.shape = c.numbers("q" * dims)
         self.raw, self.coded = c.numbers("QQ")
         self.digest = c.take(32)
-        self.classes, self.media = [], None
+        self.classes, self.media, self.kind = [], None, None
         self.indexed = None  # or how many values are
         self.progressive = 0  # of them
         self.varying_level = None  # zstd's, where the codec 7 may occur
@@ -142,6 +143,10 @@ class Manifest:
         elif tag == 18:
             must(self.digests is None, "two entries with digests")
             self.digests = [c.take(32) for _ in range(c.number("Q"))]
+        elif tag == 19:
+            field = self.fields[c.number("I")]
+            must(field.kind is None, "two kinds of a field")
+            field.kind = Kind(c, field, self.minor)
         else:
             must(not flags & REQUIRED, f"entry {tag} is not known")
 
@@ -159,6 +164,7 @@ class Manifest:
             must(at == self.records, f"{what} do not cover the records")
         if self.digests is not None:
             must(len(self.digests) == len(list(self.blocks())), "number of digests")
+        check_names(self.fields)
         numbers = [s[0] for s in self.segments]
         must(numbers == sorted(set(numbers)), "numbers of segments")
 
@@ -167,10 +173,11 @@ class Manifest:
         products = any(len(sums) > 11 for sums in self.colours.values())
         newest = any(f.progressive for f in self.fields)
         newer = any(f.varying_level is not None for f in self.fields)
+        kinds = any(f.kind for f in self.fields)
         new = self.skipped or any(f.media for f in self.fields)
         must(
             self.minor
-            == (6 if self.digests else 5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
+            == (6 if self.digests or kinds else 5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
             f"minor version {self.minor}",
         )
 

@@ -14,11 +14,12 @@ import sys
 
 import numpy as np
 from format_bytes import Bytes, Wrong, check_xxh3, must
+from format_kinds import check_names
 from format_manifest import POSITION, REQUIRED, Manifest
 from format_reader import check_whole, read_store
 
 SET, SHARD = 64, 65
-FIELD, KEPT, CLASSES, DIGESTS = 4, 11, 5, 18
+FIELD, KEPT, CLASSES, DIGESTS, KIND = 4, 11, 5, 18, 19
 
 
 def varint(c):
@@ -83,7 +84,7 @@ class List(Manifest):
     def __init__(self, data):
         c = Bytes(data)
         must(c.take(4) == b"APLS", "magic")
-        major, minor, size, checksum = c.numbers("HHQQ")
+        major, self.minor, size, checksum = c.numbers("HHQQ")
         must(major == 1 and size == len(data), "version or size")
         check_xxh3(data[24:], checksum, "list")
         self.fields, self.shards, tags = [], [], []
@@ -91,7 +92,7 @@ class List(Manifest):
         while c.left():
             tag, flags, length = c.numbers("HHI")
             payload = Bytes(c.take(length))
-            must(tag in (CLASSES, DIGESTS) or flags & REQUIRED, f"entry {tag} is not required")
+            must(tag in (CLASSES, KIND, DIGESTS) or flags & REQUIRED, f"entry {tag} is not required")
             tags.append(tag)
             if tag == SET:
                 self.count, flags, self.content, self.source = (
@@ -103,10 +104,12 @@ class List(Manifest):
             elif tag == SHARD:
                 self.shards.append(Shard(payload, self.fields))
             else:
-                must(tag in (FIELD, KEPT, CLASSES, DIGESTS), f"entry {tag} is not known")
+                must(tag in (FIELD, KEPT, CLASSES, KIND, DIGESTS), f"entry {tag} is not known")
                 self.entry(tag, flags, payload)
-        must(tags == sorted(tags, key=(SET, FIELD, KEPT, CLASSES, SHARD, DIGESTS).index), "order of entries")
-        must(minor == (self.digests is not None), "minor version")
+        must(tags == sorted(tags, key=(SET, FIELD, KEPT, CLASSES, KIND, SHARD, DIGESTS).index), "order of entries")
+        check_names(self.fields)
+        kinds = any(f.kind for f in self.fields)
+        must(self.minor == (self.digests is not None or kinds), "minor version")
         if self.digests:
             self.digest = hashlib.sha256(data).digest()
             must(len(self.digests) == len(self.shards), "number of digests")
@@ -120,7 +123,8 @@ class List(Manifest):
 
 
 def schema(fields):
-    return [(f.name, f.dtype, f.role, f.shape, f.media, f.classes) for f in fields]
+    kinds = [f.kind and f.kind.same() for f in fields]
+    return [(f.name, f.dtype, f.role, f.shape, f.media, f.classes, k) for f, k in zip(fields, kinds)]
 
 
 class Whole:

@@ -56,7 +56,15 @@ static void end(apl_writer *w)
     apl_writer_close(w);
 }
 
-/* A scalar of every type, a vector of floats that grows slowly, text and pictures of varying shape. */
+static void say(apl_writer *w, const char *text)
+{
+    char field[APL_MAX_NAME + 1];
+    apl_kind kind;
+    must(apl_kind_parse(text, field, &kind, &err));
+    must(apl_writer_set_kind(w, field, &kind, &err));
+}
+
+/* A scalar of every type, with kinds of some; a vector of floats that grows slowly, text and pictures of varying shape. */
 static void add_kinds(apl_writer *w)
 {
     static const int64_t text[1] = {-1}, vector[1] = {5}, varying[4] = {-1, 2, -1, 3};
@@ -67,6 +75,11 @@ static void add_kinds(apl_writer *w)
     must(apl_writer_add_field(w, "text", APL_UTF8, APL_NAME, 1, text, &err));
     must(apl_writer_add_field(w, "varying", APL_I16, APL_INPUT, 4, varying, &err));
     must(apl_writer_add_field(w, "bytes", APL_U8, APL_INPUT, 1, text, &err));
+    say(w, "vector=pinned,of=varying");
+    say(w, "text=text");
+    say(w, "varying=image,hw");
+    say(w, "bytes=audio,per=varying,rate=16000");
+    say(w, "i16=label");
 }
 
 static void append_kind(apl_writer *w, uint32_t record)
@@ -152,6 +165,30 @@ static void make_pictures(const char *dir, const char *codec)
     end(w);
 }
 
+/* Boxes, what there is one of for each of them, and points, of every form. */
+static void make_boxes(const char *dir, const char *name)
+{
+    static const int64_t boxes[2] = {-1, 4}, points[3] = {-1, 5, 3}, marks[2] = {4, 2}, any[1] = {-1};
+    static const double numbers[30];
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w = begin(dir, name, &options);
+    must(apl_writer_add_field(w, "boxes", APL_F32, APL_TARGET, 2, boxes, &err));
+    must(apl_writer_add_field(w, "points", APL_F64, APL_TARGET, 3, points, &err));
+    must(apl_writer_add_field(w, "marks", APL_F16, APL_TARGET, 2, marks, &err));
+    must(apl_writer_add_field(w, "labels", APL_I64, APL_TARGET, 1, any, &err));
+    say(w, "boxes=boxes,cxcywh-rel");
+    say(w, "points=keypoints,xyv,per=boxes,flip=0-1+3-4");
+    say(w, "marks=keypoints,xy-rel,flip=2-1");
+    say(w, "labels=label,per=boxes");
+    must(apl_writer_begin_member(w, "all", "train", 0, &err));
+    for (int64_t i = 0; i < 20; i++) {
+        int64_t count = i % 3, box[2] = {count, 4}, people[3] = {count, 5, 3};
+        apl_value values[4] = {{numbers, box}, {numbers, people}, {numbers, NULL}, {numbers, &count}};
+        must(apl_writer_append(w, values, &err));
+    }
+    end(w);
+}
+
 /* Files of some sizes, and empty ones, in two fields; with sizes that are not kept. */
 static void make_kept(const char *dir, const char *name, int shuffle)
 {
@@ -231,6 +268,10 @@ static void add_images(apl_writer *w)
     must(apl_writer_add_field(w, "pixels", APL_U8, APL_INPUT, 3, any, &err));
     must(apl_writer_add_field(w, "tall", APL_U8, APL_INPUT, 3, tall, &err));
     must(apl_writer_add_field(w, "label", APL_U16, APL_TARGET, 0, NULL, &err));
+    say(w, "file=image");
+    say(w, "pixels=image,chw");
+    say(w, "tall=mask,of=file,ignore=255");
+    say(w, "label=label");
     must(apl_writer_set_classes(w, "label", classes, 3, &err));
 }
 
@@ -310,6 +351,7 @@ int main(int argc, char **argv)
     make_kept(argv[1], "kept-shuffled", 1);
     make_images(argv[1], "images", 0, 0, 40);
     make_indexed(argv[1], "indexed");
+    make_boxes(argv[1], "boxes");
     make_set(argv[2], "plain", 0);
     make_set(argv[2], "shuffled", 1);
     return 0;

@@ -13,7 +13,7 @@ import lmdb
 from format_bytes import Bytes, xxh3_64
 
 MANIFEST = struct.pack(">III", 1, 0, 0)
-FIELD, MEMBER, KEPT, SKIPPED, DIGESTS = 4, 7, 11, 12, 18
+FIELD, MEMBER, KEPT, SKIPPED, DIGESTS, KIND = 4, 7, 11, 12, 18, 19
 
 
 def entries(manifest):
@@ -86,6 +86,14 @@ def variants(parts):
     ):
         yield name, build([*without, (DIGESTS, 0, payload)]), {}
     yield "refused-digests-twice", build([*parts, (DIGESTS, 0, digests)]), {}
+    kinds = [data for tag, _, data in parts if tag == KIND]
+    if kinds:
+        later = [*parts, (KIND, 0, b"\0\0\0\0" + struct.pack("<BBBB", 200, 0, 1, 0) + 6 * b"\0")]
+        yield "accepted-kind-of-later", build(later, minor=9), {}
+        yield "refused-kind-not-known", build(later, minor=6), {}
+        yield "refused-kind-twice", build([*parts, (KIND, 0, kinds[0])], minor=6), {}
+        yield "refused-kind-cut", build([*parts, (KIND, 0, b"\0\0\0\0\x0c\0\1\0\0")], minor=6), {}
+        yield "accepted-without-kinds", build([p for p in parts if p[0] != KIND]), {}
     twice = [p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]
     yield "refused-two-of-a-split", build(twice), {}
 

@@ -149,7 +149,7 @@ struct fx_member {
 };
 
 struct fx_recipe {
-    const apl_field *fields; /* name, dtype, role, ndim, shape, classes and class_count of them */
+    const apl_field *fields; /* name, dtype, role, ndim, shape, media, classes, class_count and kind of them */
     size_t field_count;
     const struct fx_member *members; /* in the order in which they are appended */
     size_t member_count;
@@ -195,6 +195,8 @@ static inline void fx_add_fields(apl_writer *w, const struct fx_recipe *r)
             OK(apl_writer_set_media(w, f->name, f->media, &fx_err));
         if (f->class_count)
             OK(apl_writer_set_classes(w, f->name, f->classes, f->class_count, &fx_err));
+        if (f->kind)
+            OK(apl_writer_set_kind(w, f->name, f->kind, &fx_err));
     }
 }
 

@@ -1,5 +1,6 @@
 /* The manifest as bytes: there and back, and bytes that are not what was written. */
 #include "hash.h"
+#include "kind_text.h"
 #include "manifest.h"
 #include "records.h"
 
@@ -43,6 +44,18 @@ static void fill_statistics(struct manifest *m)
         }
 }
 
+static void add_kinds(struct schema *schema)
+{
+    const apl_kind image = {.id = APL_KIND_IMAGE, .origin = APL_GUESSED, .form = APL_FORM_CHW},
+                   boxes = {.id = APL_KIND_BOXES, .origin = APL_DECLARED, .of = "image"},
+                   masks = {.id = APL_KIND_MASK, .origin = APL_FROM_SOURCE, .of = "image", .per = "boxes",
+                            .parameters = "ignore=65535"};
+    apl_error err;
+    cr_assert_eq(schema_set_kind(schema, 0, &image, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(schema_set_kind(schema, 3, &boxes, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(schema_set_kind(schema, 4, &masks, &err), APL_OK, "%s", err.message);
+}
+
 /* A manifest that has something of everything. */
 static void make_whole(struct manifest *m)
 {
@@ -51,6 +64,7 @@ static void make_whole(struct manifest *m)
     *m = (struct manifest){.tool = strdup("apldata 0.1.0"), .source_format = strdup("cifar-10-binary")};
     add_every_kind(&m->schema);
     cr_assert_eq(schema_set_classes(&m->schema, 1, names, NULL, 2, &err), APL_OK);
+    add_kinds(&m->schema);
     for (unsigned f = 0; f < m->schema.count; f++) {
         m->schema.choices[f] = (struct codec_choice){(uint8_t)(f % CODEC_COUNT), (int8_t)(-128 + 40 * f)};
         m->schema.fields[f].raw_bytes = 1000 * f + 1;
@@ -101,6 +115,8 @@ static void expect_schema(const struct schema *a, const struct schema *b)
         cr_assert_eq(x->class_count, y->class_count);
         for (uint64_t i = 0; i < x->class_count; i++)
             cr_assert_str_eq(x->classes[i], y->classes[i]);
+        cr_assert(!x->kind == !y->kind && kind_agrees(x->kind, y->kind));
+        cr_assert(!x->kind || x->kind->origin == y->kind->origin);
     }
 }
 
@@ -159,7 +175,7 @@ Test(manifest_code, round_trip_of_everything)
     cr_assert_eq(manifest_encode(&m, &coded, &err), APL_OK);
     cr_assert_eq(manifest_decode(coded.data, coded.size, &got, &err), APL_OK, "%s", err.message);
     expect_info(&m.info, &got.info);
-    cr_assert(got.info.format_major == FORMAT_MAJOR && got.info.format_minor == 0);
+    cr_assert(got.info.format_major == FORMAT_MAJOR && got.info.format_minor == FORMAT_MINOR);
     expect_schema(&m.schema, &got.schema);
     expect_splits(&m, &got);
     expect_lists(&m, &got);

@@ -19,6 +19,25 @@ static int fail_with(const apl_error *err)
     return failed_unless_forced(err);
 }
 
+static bool has_field(const struct copy *c, const char *name)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (strcmp(c->fields[i].like->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Fields that the copy does not have are not named. What lies in an image that is left out may not be taken for what lies in another. */
+static apl_status set_kind(struct copy *c, const apl_field *like, apl_error *err)
+{
+    apl_kind kind = *like->kind;
+    if (*kind.per && !has_field(c, kind.per))
+        kind.per[0] = 0;
+    if (*kind.of && !has_field(c, kind.of))
+        kind = (apl_kind){.id = APL_KIND_PINNED, .origin = kind.origin};
+    return apl_writer_set_kind(c->writer, like->name, &kind, err);
+}
+
 static apl_status add_field(struct copy *c, const struct copy_field *f, apl_error *err)
 {
     const apl_field *like = f->like;
@@ -28,6 +47,8 @@ static apl_status add_field(struct copy *c, const struct copy_field *f, apl_erro
         status = apl_writer_set_media(c->writer, like->name, like->media, err);
     if (status == APL_OK && like->indexed)
         status = apl_writer_set_indexed(c->writer, like->name, err);
+    if (status == APL_OK && like->kind)
+        status = set_kind(c, like, err);
     if (status == APL_OK && f->classes)
         status = apl_writer_set_classes(c->writer, like->name, f->classes, f->class_count, err);
     else if (status == APL_OK && like->class_count)

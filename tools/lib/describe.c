@@ -52,6 +52,25 @@ const char *role_text(apl_role role)
     return "?";
 }
 
+#define KIND_SHOWN 120 /* bytes: of many points, flip= is longer */
+
+const char *kind_text(const apl_kind *kind)
+{
+    char text[APL_KIND_BYTES];
+    if (!kind)
+        return "-";
+    apl_kind_print(NULL, kind, text, sizeof text);
+    if (strlen(text) > KIND_SHOWN)
+        snprintf(text + KIND_SHOWN, 4, "...");
+    return shown(text);
+}
+
+const char *origin_text(apl_origin origin)
+{
+    static const char *const names[] = {"?", "declared", "source", "guessed", "default"};
+    return (unsigned)origin < sizeof names / sizeof *names ? names[origin] : "?";
+}
+
 static const char *codec_text(const apl_field *field)
 {
     char text[APL_MAX_NAME + 64];
@@ -76,14 +95,38 @@ static void add_row(struct table *table, const char *const *cells, size_t count)
     add_row((table), (const char *const[]){__VA_ARGS__}, \
             sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
 
+static bool has_kinds(const apl_store *store)
+{
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++)
+        if (apl_store_field(store, i)->kind)
+            return true;
+    return false;
+}
+
+/* "boxes,xywh", "mask (guessed)" */
+static const char *kind_cell(const apl_kind *kind)
+{
+    char text[KIND_SHOWN + 64];
+    if (!kind || kind->origin == APL_DECLARED)
+        return kind_text(kind);
+    snprintf(text, sizeof text, "%s (%s)", kind_text(kind), origin_text(kind->origin));
+    return shown(text);
+}
+
 int describe_fields(const apl_store *store)
 {
-    struct table table = TABLE("llllrrr");
-    ADD_ROW(&table, "field", "type", "role", "codec", "raw", "stored", "ratio");
+    bool kinds = has_kinds(store);
+    struct table with_kinds = TABLE("lllllrrr"), without = TABLE("llllrrr"), table = kinds ? with_kinds : without;
+    ADD_ROW(&table, "field", "type", "role");
+    if (kinds)
+        ADD_ROW(&table, "kind");
+    ADD_ROW(&table, "codec", "raw", "stored", "ratio");
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
         const apl_field *f = apl_store_field(store, i);
-        ADD_ROW(&table, shown(f->name), type_text(f), role_text(f->role), codec_text(f),
-                size_text(f->raw_bytes), size_text(f->stored_bytes),
+        ADD_ROW(&table, shown(f->name), type_text(f), role_text(f->role));
+        if (kinds)
+            ADD_ROW(&table, kind_cell(f->kind));
+        ADD_ROW(&table, codec_text(f), size_text(f->raw_bytes), size_text(f->stored_bytes),
                 ratio_text(f->stored_bytes, f->raw_bytes));
     }
     return table_print(&table);
