@@ -20,6 +20,7 @@ from .._store import Store
 from ._collate import Keys, members
 from ._feed import Feeds
 from ._fixed import Labels, refuse_targets, refuse_transform, refuse_transforms
+from ._images import decoder
 from ._places import image_place, label_place
 from ._tensors import Converter, names_given
 
@@ -29,7 +30,8 @@ class Dataset(torch.utils.data.Dataset[Any]):
 
     ``dataset[i]`` is a tuple with an element for each field: for images with labels, (a tensor u8 (channels,
     height, width), an int). Inputs are tensors, targets of one whole number int, other targets tensors, text
-    str.
+    str. Kept files of images, such as JPEGs, are decoded: by default to PIL images, as torchvision's ImageFolder
+    has them.
 
     It works with fork, forkserver and spawn: a child reopens the store. Getting a single record decodes a
     whole block; `__getitems__`, which torch's DataLoader calls for each batch, decodes each block once. In
@@ -46,6 +48,8 @@ class Dataset(torch.utils.data.Dataset[Any]):
         fields: names of the fields, in the order of the tuple; None: all inputs and targets.
         in_memory: True: decode the split once, now, and keep it. Workers share that memory.
         ids: only these records of the split, in this order, as returned by `Store.where()`; None: all.
+        decode: what kept files of images become: "pil" (RGB), "tensor" (u8, (3, height, width)), or None: the
+            files' bytes.
         as_dict: samples are dicts by the names of fields; a dict of names gives some of them other keys, as
             in ``{"image": "pixel_values", "label": "labels"}``.
 
@@ -67,6 +71,7 @@ class Dataset(torch.utils.data.Dataset[Any]):
         *,
         ids: Any = None,
         as_dict: bool | Mapping[str, str] = False,
+        decode: str | None = "pil",
     ) -> None:
         self.store = db if isinstance(db, Store) else Store(db)
         self.split = next(iter(self.store._splits()))[0] if split is None else text("split", split)
@@ -74,6 +79,7 @@ class Dataset(torch.utils.data.Dataset[Any]):
         self.fields = names_given(self.store.schema, fields)
         if target_transform is not None:
             label_place(self.store.schema, self.fields, "target_transform")
+        self._how, self._decode = decode, decoder(decode, [self.store.schema[name] for name in self.fields])
         self._keys, self._feeds = Keys(self.fields, as_dict), Feeds()
         self._readers: weakref.WeakSet[Any] = weakref.WeakSet()  # loaders that read it
         self._given_ids = ids is not None
@@ -109,13 +115,14 @@ class Dataset(torch.utils.data.Dataset[Any]):
         return np.argsort(np.asarray(self._ids), kind="stable")
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("_converter", "_readers")
+        left_out = ("_converter", "_decode", "_readers")
         return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._readers = weakref.WeakSet()
         self._converter = Converter(self.store.schema, self.fields, changed=False)
+        self._decode = decoder(self._how, [self.store.schema[name] for name in self.fields])
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuses what would have no effect."""
@@ -182,13 +189,15 @@ class Dataset(torch.utils.data.Dataset[Any]):
             columns = self._decoded([int(self._ids[row]) for row in rows])
         else:
             columns = [_rows(column, rows) for column in self._held]
-        values = [members(column) for column in columns]
-        return [self._keys(self._transformed(sample)) for sample in zip(*values, strict=True)]
+        samples = zip(*(members(column) for column in columns), strict=True)
+        return [self._keys(self._transformed(*pair)) for pair in zip(samples, rows, strict=True)]
 
-    def _transformed(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
-        if self.transform is None and self.target_transform is None:
+    def _transformed(self, sample: tuple[Any, ...], row: int) -> tuple[Any, ...]:
+        if self.transform is None and self.target_transform is None and self._decode is None:
             return sample
         values = list(sample)
+        if self._decode is not None:
+            values = self._decode(values, int(self._ids[row]))
         if self.transform is not None:
             image = image_place(self.store.schema, self.fields)
             values[image] = call(self.transform, values[image])
