@@ -362,5 +362,5 @@ uint64_t bins_position(const struct bins *b)
 
 uint64_t bins_length(const struct bins *b)
 {
-    return b->shape.deliveries;
+    return b->cumulative ? b->cumulative[b->subset->records] : b->shape.deliveries;
 }

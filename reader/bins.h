@@ -90,7 +90,7 @@ const uint32_t *bins_entered(const struct bins *bins, uint32_t *count);
 /* The lane that a block belongs to. */
 unsigned bins_lane(const struct bins *bins, uint32_t block);
 
-/* Deliveries so far in this epoch, and in all of an epoch. */
+/* Deliveries so far in this epoch, and in all of it. */
 uint64_t bins_position(const struct bins *bins);
 uint64_t bins_length(const struct bins *bins);
 

@@ -9,7 +9,7 @@ struct job;
 struct epoch_tally {
     uint64_t epoch, position; /* over all ranks */
     uint64_t length;          /* deliveries of an epoch; where they are packed, tokens */
-    uint64_t deliveries;
+    uint64_t deliveries; /* the most that an epoch may have */
     bool ended;         /* all of the epoch has been handed out */
     uint64_t first;     /* the position where handing out began, */
     struct tally tally; /* and what was, since */
@@ -19,7 +19,7 @@ struct epoch_tally {
     uint64_t shared, repeated; /* this reader's share of what was handed out; bits that were set already */
 };
 
-/* An epoch of that many deliveries, of that length. */
+/* Epochs of that many deliveries at most, of that length. */
 apl_status tally_open(struct epoch_tally *t, uint64_t deliveries, uint64_t length, apl_error *err);
 void tally_free(struct epoch_tally *t);
 

@@ -12,7 +12,8 @@ static apl_status open_outlet(apl_reader *r, struct outlet *o, apl_error *err)
     TRY(queue_open(&o->queue, options->queue_depth + collating, options_most(options), options->free_order,
                    err));
     TRY(bad_blocks_open(&o->bad, r->spec.subset.blocks, err));
-    return tally_open(&o->tally, bins_length(r->planner.bins), r->planner.length, err);
+    uint64_t most = plan_shape(&options->plan, &r->spec.subset).deliveries;
+    return tally_open(&o->tally, most, r->planner.length, err);
 }
 
 apl_status outlets_open(apl_reader *r, apl_error *err)

@@ -35,13 +35,19 @@ static void begin_with_rest(struct packed_plan *p)
     p->pending = false;
 }
 
+/* Does the end of an epoch take along all that is empty? That of a sample is where its tokens are there. */
+static bool takes_empty(const apl_reader *r, uint64_t n)
+{
+    return r->planner.position + n == r->planner.length && !r->spec.options.plan.sampler;
+}
+
 bool packed_plan_draw(apl_reader *r, uint64_t n)
 {
     struct packed_plan *p = &r->planner.packed;
-    bool last = r->planner.position + n == r->planner.length, failed = false;
+    bool last = takes_empty(r, n), failed = false;
     begin_with_rest(p);
     uint64_t drawn = p->count ? packing_tokens(&r->spec, p->deliveries[0]) - p->skip : 0;
-    while (drawn < n || last) { /* the end takes along all that is empty */
+    while (drawn < n || last) {
         if (bins_take(r->planner.bins, &p->deliveries[p->count], 1, &failed) == 0)
             break;
         drawn += packing_tokens(&r->spec, p->deliveries[p->count++]);
@@ -138,4 +144,13 @@ void packed_plan_pass(apl_reader *r)
 {
     const struct packed_plan *p = &r->planner.packed;
     cache_pass(r, p->deliveries, p->count - p->pending);
+}
+
+size_t packed_plan_draw_rest(apl_reader *r, bool *failed)
+{
+    struct packed_plan *p = &r->planner.packed;
+    begin_with_rest(p);
+    if (p->count == 0)
+        p->count = bins_take(r->planner.bins, p->deliveries, r->spec.options.pack.most_of_all, failed);
+    return p->count;
 }

@@ -22,4 +22,8 @@ void packed_plan_share(apl_reader *r, uint64_t position, uint64_t n);
 /* All of it is passed. With the lock held. */
 void packed_plan_pass(apl_reader *r);
 
+/* Draws some of what a sample has beyond the tokens of its epoch, to be passed. Returns how many deliveries; 0: that is all, or (*failed) out of
+ * memory. Without the lock. */
+size_t packed_plan_draw_rest(apl_reader *r, bool *failed);
+
 #endif

@@ -122,6 +122,21 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
         cache_announce(r, p->bins);
 }
 
+/* What a packed sample has beyond the tokens of an epoch. */
+static void drop_beyond(apl_reader *r)
+{
+    bool failed = false;
+    for (size_t n = 1; n && !failed;) {
+        pthread_mutex_unlock(&r->lock);
+        n = packed_plan_draw_rest(r, &failed);
+        pthread_mutex_lock(&r->lock);
+        cache_announce(r, r->planner.bins);
+        packed_plan_pass(r);
+    }
+    if (failed)
+        failure_nomem(r);
+}
+
 /* What drop_last leaves over must not keep its slots. */
 static void drop_rest(apl_reader *r)
 {
@@ -129,6 +144,8 @@ static void drop_rest(apl_reader *r)
         if (draw_and_pass(r, r->planner.length - r->planner.position) == 0)
             return; /* free order: to be gone on with when more is there */
     }
+    if (r->spec.options.pack.row && r->spec.options.plan.sampler)
+        drop_beyond(r);
 }
 
 static void take_delivery(struct job *job, uint64_t position, uint32_t delivery)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import wrong_type, wrong_value
+from ._arguments import choice, wrong_type, wrong_value
 from ._checks import check_order
 from ._errors import InvalidError
 from ._ids import marked, mask_of
@@ -20,7 +20,7 @@ class Chosen:
     """What is read of a split, and of those of a mix.
 
     Args:
-        sampling, ids, mix, weight: as of a `Loader`.
+        sampling, ids, mix, weight, weight_by: as of a `Loader`.
     """
 
     def __init__(
@@ -31,10 +31,12 @@ class Chosen:
         ids: Any,
         mix: Iterable[Any],
         weight: float | None,
+        weight_by: str,
     ) -> None:
         if sampling is not None and not isinstance(sampling, Sampling):
             raise wrong_type("sampling", "an apldata.Sampling", sampling)
         self.sampling, self._weight = sampling, weight
+        self._by_tokens = choice("weight_by", weight_by, {"records": 0, "tokens": 1})
         self._store, self._split, self._more = store, split, sources(mix)
         self.stores = (store, *(other for other, *_ in self._more))
         self.ids = None if ids is None else self._numbers(ids)
@@ -60,12 +62,12 @@ class Chosen:
         """As the extension takes it."""
         return {
             "sampling": self.sampling and self.sampling._in_c(self._store, self.ids), "mix": self._more,
-            "weight": weight_of("weight", self._weight),
+            "weight": weight_of("weight", self._weight), "by_tokens": self._by_tokens,
             "ids": None if self.ids is None else self.ids.tobytes(),
         }  # fmt: skip
 
     def deliveries(self, reuse: int) -> int:
-        """How many an epoch has."""
+        """How many an epoch has; where stores with weights are packed, on average."""
         if self.sampling and self.sampling.records:
             return int(self.sampling.records)
         if self.ids is not None:

@@ -90,6 +90,9 @@ class Loader(Course):
         weight: the weight of the loader's own store, above 0, if those of the mix have weights. An epoch is
             then a sample in which each store is drawn in proportion to its weight, and its records equally
             often, to within one. `sampling` may set the number of records, and whether draws are independent.
+        weight_by: what `weight` and the weights of `mix` are shares of: "records", or with `Pack` "tokens".
+            Packed epochs all have the same number of tokens. Windows are all of one length: weights are shares
+            of them, and so of tokens.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: the number of this process, and how many there are; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch. Order and augmentation depend on seed and epoch, so a
@@ -153,6 +156,7 @@ class Loader(Course):
         ids: Any = None,
         mix: Iterable[Any] = (),
         weight: float | None = None,
+        weight_by: str = "records",
         memory_budget: int = 0,
         rank: int | None = None,
         world: int | None = None,
@@ -192,7 +196,7 @@ class Loader(Course):
         begin(self._functions, self.seed, working(self._options["threads"]))
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
-        self._chosen = Chosen(self.store, self.split, sampling, ids, mix, weight)
+        self._chosen = Chosen(self.store, self.split, sampling, ids, mix, weight, weight_by)
         if self._options["sequential"]:
             self._chosen.check_in_order(self._options["order"])
         self._options |= self._chosen.in_c()

@@ -27,6 +27,7 @@ class RecordOptions(TypedDict, total=False):
     ids: Any
     mix: Iterable[Any]
     weight: float | None
+    weight_by: str
     memory_budget: int
     first_epoch: int
     skip_corrupt: int

@@ -346,6 +346,7 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
         ITEM_OF(ranks., rank, NUMBER_UNSIGNED, UINT32_MAX),
         ITEM_OF(ranks., world, NUMBER_UNSIGNED, UINT32_MAX),
         ITEM_OF(ranks., lanes, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM_OF(mix., by_tokens, NUMBER_FLAG, 1),
         ITEM_OF(faults., skip_corrupt, NUMBER_U64, UINT64_MAX),
     };
 #undef ITEM

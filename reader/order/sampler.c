@@ -1,6 +1,7 @@
 /* Drawing the sample of an epoch: see sampler.h. */
 #include "sampler.h"
 
+#include "token_shares.h"
 #include "weights.h"
 
 #include <stdlib.h>
@@ -109,7 +110,9 @@ static void draw_one_by_one(struct sampler *s, struct random_stream *stream, uin
 static void draw_counts(struct sampler *s, struct random_stream *stream, uint32_t *counts)
 {
     memset(counts, 0, ((size_t)s->n + 1) * sizeof *counts);
-    if (s->group && s->rule.replacement)
+    if (s->rule.shares)
+        token_shares_draw(s->rule.shares, stream, counts);
+    else if (s->group && s->rule.replacement)
         draw_from_groups(s, stream, counts);
     else if (s->group)
         share_among_groups(s, stream, counts);
@@ -178,34 +181,13 @@ static void set_weights(struct sampler *s)
     }
 }
 
-static int descending(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x > y ? -1 : x < y;
-}
-
-/* Quotas of groups, and which of them are rounded up: those of the largest remainders. */
+/* Quotas of groups, and which of them are rounded up. */
 static apl_status set_quotas(struct sampler *s, apl_error *err)
 {
-    uint64_t *rests = malloc((2 * (size_t)s->items + 1) * sizeof *rests), *sorted;
-    uint64_t up = s->rule.records;
-    if (!rests)
-        return fail_nomem(err);
-    sorted = rests + s->items;
-    for (uint32_t g = 0; s->weights && g < s->items; g++) {
-        s->quota[g] = (uint32_t)weights_part(s->rule.records, s->weights[g], s->total, &rests[g]);
-        up -= s->quota[g];
-    }
-    memcpy(sorted, rests, s->items * sizeof *rests);
-    qsort(sorted, s->items, sizeof *sorted, descending);
-    uint64_t least = up ? sorted[up - 1] : UINT64_MAX;
-    s->ties_up = (uint32_t)up;
-    for (uint32_t g = 0; g < s->items; g++) {
-        s->up[g] = rests[g] > least ? 1 : rests[g] == least ? 2 : 0;
-        s->ties_up -= s->up[g] == 1;
-        s->ties += s->up[g] == 2;
-    }
-    free(rests);
+    struct weight_parts parts = {.quota = s->quota, .up = s->up};
+    TRY(weights_divide(s->rule.records, s->weights, s->total, s->items, &parts, err));
+    s->ties = parts.ties;
+    s->ties_up = parts.ties_up;
     return APL_OK;
 }
 
@@ -243,6 +225,8 @@ static uint64_t expected_of(const struct sampler *s, uint64_t weight, uint32_t s
 static uint64_t most_expected(const struct sampler *s)
 {
     uint64_t most = 0;
+    if (s->rule.shares)
+        return token_shares_limit(s->rule.shares);
     if (!s->group && !s->rule.replacement)
         return 1;
     if (!s->weights)
@@ -305,7 +289,7 @@ static apl_status check_law(const struct sampler *s, apl_error *err)
     uint64_t most = s->n;
     for (uint32_t i = 0; !s->group && s->weights && i < s->n; i++)
         most -= s->weights[i] == 0;
-    if (!s->group && !s->rule.replacement && s->rule.records > most)
+    if (!s->group && !s->rule.shares && !s->rule.replacement && s->rule.records > most)
         return fail(err, APL_E_INVALID, "sampling: %s an epoch without replacement, of %llu that %s a weight",
                     number_of(s->rule.records, "record", "records"), (unsigned long long)most,
                     most == 1 ? "has" : "have");
@@ -340,15 +324,19 @@ apl_status sampler_new(const struct sample_rule *rule, const struct subset *subs
     s->bytes = sizeof *s;
     s->rule = *rule;
     s->n = (uint32_t)subset->records;
+    if (rule->shares)
+        s->rule.records = token_shares_most(rule->shares);
     s->items = rule->group ? rule->groups : s->n;
     apl_status status = prepare_law(s, err);
     s->rule.group = NULL; /* the caller's */
     s->rule.weights = NULL;
-    if (status == APL_OK)
-        *sampler = s;
-    else
+    if (status != APL_OK) {
+        s->rule.shares = NULL; /* still the caller's */
         sampler_free(s);
-    return status;
+        return status;
+    }
+    *sampler = s;
+    return APL_OK;
 }
 
 void sampler_free(struct sampler *s)
@@ -359,6 +347,7 @@ void sampler_free(struct sampler *s)
                    s->start,         s->table.guide,   s->table.ends, s->quota, s->up,   s->share};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
+    token_shares_free(s->rule.shares);
     free(s);
 }
 
@@ -387,6 +376,8 @@ struct hash128 sampler_digest(const struct sampler *s)
         weights = hash_xxh3_128(s->weights, s->items * sizeof *s->weights);
     if (s->group)
         groups = hash_xxh3_128(s->group, s->n * sizeof *s->group);
+    if (s->rule.shares)
+        groups = token_shares_digest(s->rule.shares);
     uint64_t parts[] = {s->rule.records, s->rule.replacement, weights.low,
                         weights.high,    groups.low,          groups.high};
     return hash_xxh3_128(parts, sizeof parts);
@@ -394,5 +385,5 @@ struct hash128 sampler_digest(const struct sampler *s)
 
 uint64_t sampler_bytes(const struct sampler *s)
 {
-    return s->bytes;
+    return s->bytes + (s->rule.shares ? token_shares_bytes(s->rule.shares) : 0);
 }

@@ -11,6 +11,8 @@
  *   alone, replacement      each draw picks a record in proportion to its weight
  *   alone, no replacement   each next record in proportion to its weight among those that are left
  *
+ * Or parts have shares of an epoch's tokens: see token_shares.h.
+ *
  * Weights are taken as whole numbers: scaled by a power of two so that their sum is nearly 2^60 to 2^61, and
  * rounded. docs/THEORY.md has the proofs.
  */
@@ -20,6 +22,8 @@
 #include "hash.h"
 #include "subset.h"
 
+struct token_shares;
+
 struct sample_rule {
     uint64_t seed;
     uint64_t records;      /* deliveries of an epoch, 1 ... SAMPLER_MOST_RECORDS */
@@ -27,7 +31,8 @@ struct sample_rule {
     uint32_t groups;
     const double *weights; /* of each group, or record: finite, not negative, not all 0; NULL: all alike */
     bool replacement;
-    uint32_t limit; /* for tests: what sampler_limit() is to be; 0: as it says */
+    struct token_shares *shares; /* instead of all that, but the seed; the sample takes them over; NULL: none */
+    uint32_t limit;              /* for tests: what sampler_limit() is to be; 0: as it says */
 };
 #define SAMPLER_MOST_RECORDS (UINT32_MAX - 1)
 
@@ -48,6 +53,7 @@ uint32_t sampler_radix(const struct subset *subset);
  * be read. */
 uint32_t sampler_limit(const struct sampler *sampler);
 
+/* Deliveries of an epoch; where parts have shares of tokens, the most that one may have. */
 uint64_t sampler_records(const struct sampler *sampler);
 
 /* Draws the sample of an epoch, unless that has been drawn last among those of the epoch's parity: those of

@@ -181,3 +181,28 @@ apl_status sampling_open(const struct subset *subset, const apl_sampling *asked,
     free(own);
     return status == APL_OK ? check_copies(subset, *sampler, err) : status;
 }
+
+apl_status sampling_open_shares(const struct subset *subset, const apl_sampling *asked,
+                                const struct token_rule *rule, uint64_t seed, struct sampler **sampler,
+                                uint64_t *tokens, apl_error *err)
+{
+    struct token_rule own = *rule;
+    struct token_shares *shares = NULL;
+    TRY(check_sampling(subset, asked, err));
+    if (asked->field || asked->weights || asked->weight_field || asked->replacement)
+        return fail(err, APL_E_INVALID,
+                    "sampling: what is packed is sampled by weights of stores, without replacement");
+    own.records = asked->records ? asked->records : subset->records;
+    TRY(token_shares_new(&own, subset, &shares, err));
+    *tokens = token_shares_tokens(shares);
+    apl_status status = APL_OK;
+    if (token_shares_most(shares) > SAMPLER_MOST_RECORDS)
+        status = fail(err, APL_E_UNSUPPORTED, "sampling: an epoch may have more than 2^32 - 2 records");
+    if (status == APL_OK)
+        status = sampler_new(&(struct sample_rule){.seed = seed, .shares = shares}, subset, sampler, err);
+    if (status != APL_OK) {
+        token_shares_free(shares);
+        return status;
+    }
+    return check_copies(subset, *sampler, err);
+}

@@ -1,6 +1,7 @@
 /* Weights as whole numbers: see weights.h. */
 #include "weights.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MANTISSA_BITS 52
@@ -68,6 +69,36 @@ uint64_t weights_part(uint64_t m, uint64_t a, uint64_t b, uint64_t *rest)
     }
     *rest = r;
     return quotient;
+}
+
+static int descending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x > y ? -1 : x < y;
+}
+
+apl_status weights_divide(uint64_t m, const uint64_t *weights, uint64_t total, uint32_t n,
+                          struct weight_parts *parts, apl_error *err)
+{
+    uint64_t *rests = malloc((2 * (size_t)n + 1) * sizeof *rests), *sorted, up = m;
+    if (!rests)
+        return fail_nomem(err);
+    sorted = rests + n;
+    for (uint32_t i = 0; i < n; i++) {
+        parts->quota[i] = (uint32_t)weights_part(m, weights[i], total, &rests[i]);
+        up -= parts->quota[i];
+    }
+    memcpy(sorted, rests, n * sizeof *rests);
+    qsort(sorted, n, sizeof *sorted, descending);
+    uint64_t least = up ? sorted[up - 1] : UINT64_MAX;
+    *parts = (struct weight_parts){parts->quota, parts->up, 0, (uint32_t)up};
+    for (uint32_t i = 0; i < n; i++) {
+        parts->up[i] = rests[i] > least ? 1 : rests[i] == least ? 2 : 0;
+        parts->ties_up -= parts->up[i] == 1;
+        parts->ties += parts->up[i] == 2;
+    }
+    free(rests);
+    return APL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------- weighted draws */

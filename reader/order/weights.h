@@ -5,6 +5,7 @@
 #define WEIGHTS_H
 
 #include "random.h"
+#include "status.h"
 
 #include <stdbool.h>
 
@@ -16,6 +17,18 @@ void weights_scale(const double *weights, uint32_t n, uint64_t *scaled);
 
 /* Whole part of m x a / b, and what is left over; m is below 2^32, and a <= b < 2^62. */
 uint64_t weights_part(uint64_t m, uint64_t a, uint64_t b, uint64_t *rest);
+
+/* How m is divided by largest remainders: of each item, its quota, rounded down, and whether it is rounded up (1; 2: it is one of the
+ * `ties`, items of equal remainders of which `ties_up` are to be). */
+struct weight_parts {
+    uint32_t *quota;
+    uint8_t *up;
+    uint32_t ties, ties_up;
+};
+
+/* Divides m, below 2^32, among n items, into the arrays of *parts. */
+apl_status weights_divide(uint64_t m, const uint64_t *weights, uint64_t total, uint32_t n,
+                          struct weight_parts *parts, apl_error *err);
 
 /* Cumulated weights, and where to begin to look among them: bucket j says which is the first to end above j
  * << shift. With half as many buckets as weights or more, a look-up takes three steps at most on average,

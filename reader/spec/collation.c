@@ -246,23 +246,28 @@ static apl_status read_alone(struct spec *spec, const apl_reader_options *asked,
     return APL_OK;
 }
 
-static apl_status finish_packed(struct spec *spec, const apl_reader_options *asked, apl_error *err)
+static apl_status open_packed(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     const struct reader_options *o = &spec->options;
     bool packed[APL_MAX_FIELDS];
     TRY(read_alone(spec, asked, o->pack.field, packed, err));
-    if (o->free_order || o->plan.lanes > 1 || o->plan.sampler)
-        return fail(err, APL_E_INVALID, "pack is for strict order, without lanes or sampling");
+    if (o->free_order || o->plan.lanes > 1)
+        return fail(err, APL_E_INVALID, "pack is for strict order, without lanes");
     return packing_open(spec, packed, err);
 }
 
-static apl_status finish_windows(struct spec *spec, const apl_reader_options *asked, apl_error *err)
+static apl_status open_windows(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     bool windowed[APL_MAX_FIELDS];
     TRY(read_alone(spec, asked, spec->options.windows.field, windowed, err));
-    if (spec->options.plan.sampler)
-        return fail(err, APL_E_INVALID, "windows are not for sampling");
     return windows_open(spec, windowed, err);
+}
+
+apl_status collation_open(struct spec *spec, const apl_reader_options *asked, apl_error *err)
+{
+    if (spec->options.pack.row)
+        return open_packed(spec, asked, err);
+    return spec->options.windows.length ? open_windows(spec, asked, err) : APL_OK;
 }
 
 static apl_status graph_check(const struct spec *spec, apl_error *err)
@@ -284,14 +289,12 @@ static apl_status finish_buckets(struct spec *spec, apl_error *err)
     return buckets_open(spec, err);
 }
 
-apl_status collation_finish(struct spec *spec, const apl_reader_options *asked, apl_error *err)
+apl_status collation_finish(struct spec *spec, apl_error *err)
 {
     TRY(graph_check(spec, err));
     if (spec->options.bucket.batches)
         TRY(finish_buckets(spec, err));
-    if (spec->options.pack.row)
-        return finish_packed(spec, asked, err);
-    return spec->options.windows.length ? finish_windows(spec, asked, err) : APL_OK;
+    return spec->options.pack.row ? packing_count(spec, err) : APL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- memory */

@@ -7,8 +7,11 @@
 /* Fills spec->options.collations and spec->options.parts; once it is known which fields are wanted and have transforms. */
 apl_status collation_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
-/* What must be known of the other options, and of the records. */
-apl_status collation_finish(struct spec *spec, const apl_reader_options *asked, apl_error *err);
+/* What must be known of the records: the lengths of what is packed, and the windows that are delivered in their place. */
+apl_status collation_open(struct spec *spec, const apl_reader_options *asked, apl_error *err);
+
+/* What must be known of the other options, and of the sample. */
+apl_status collation_finish(struct spec *spec, apl_error *err);
 
 /* Batches have a part more. */
 apl_status collation_add_part(struct reader_options *o, unsigned field, apl_part part, size_t row_bytes,

@@ -83,8 +83,19 @@ static apl_status check_weight(const struct spec *spec, uint32_t i, double weigh
                     "%s: its weight in the mix is %g: weights are finite and above 0, or all are 0",
                     spec->sources.source[i].store->name, weight);
     if (spec->subset.part[i].records == 0)
-        return fail(err, APL_E_INVALID, "%s: has a weight in the mix, but none of the records that are read",
-                    spec->sources.source[i].store->name);
+        return fail(err, APL_E_INVALID, "%s: has a weight in the mix, but none of the %s that are read",
+                    spec->sources.source[i].store->name,
+                    spec->options.windows.length ? "windows" : "records");
+    return APL_OK;
+}
+
+static apl_status check_by_tokens(const struct spec *spec, bool any, apl_error *err)
+{
+    if (!any)
+        return fail(err, APL_E_INVALID, "weights by tokens: no store of the mix has a weight");
+    if (!spec->options.pack.row && !spec->options.windows.length)
+        return fail(err, APL_E_INVALID,
+                    "weights by tokens are for values that are packed or windowed: others have weights by records");
     return APL_OK;
 }
 
@@ -95,6 +106,8 @@ apl_status mix_weights(const struct spec *spec, const apl_reader_options *asked,
     for (size_t i = 0; i < asked->mix.count; i++)
         any |= asked->mix.sources[i].weight != 0;
     *weights = NULL;
+    if (asked->mix.by_tokens)
+        TRY(check_by_tokens(spec, any, err));
     if (!any)
         return APL_OK;
     if (asked->mix.count == 0)

@@ -145,6 +145,36 @@ static apl_status resolve_transforms(struct spec *spec, const apl_reader_options
 
 /* ------------------------------------------------------------------------------------------- sampling */
 
+static apl_status check_sampled(const struct spec *spec, const apl_reader_options *asked,
+                                 const apl_sampling *sampling, const double *weights, apl_error *err)
+{
+    const struct reader_options *o = &spec->options;
+    if (asked->reuse > 1)
+        return fail(err, APL_E_INVALID,
+                    "sampling and reuse exclude each other: ask for more records an epoch");
+    if (asked->sequential)
+        return fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
+    if (o->pack.row && !weights)
+        return fail(err, APL_E_INVALID, "what is packed is sampled only by weights of the stores of a mix");
+    if (o->windows.length && (sampling->field || sampling->weights || sampling->weight_field))
+        return fail(err, APL_E_INVALID,
+                    "windows are sampled alike, or by weights of the stores of a mix, not of classes or records");
+    return APL_OK;
+}
+
+/* Where values are packed, stores have shares of the tokens. */
+static apl_status open_sample(struct spec *spec, const apl_reader_options *asked,
+                              const apl_sampling *sampling, const double *weights, apl_error *err)
+{
+    struct reader_options *o = &spec->options;
+    if (!o->pack.row)
+        return sampling_open(&spec->subset, sampling, weights, asked->seed, &o->plan.sampler, err);
+    struct token_rule rule = {
+        .lengths = o->pack.lengths, .weights = weights, .by_tokens = asked->mix.by_tokens != 0};
+    return sampling_open_shares(&spec->subset, sampling, &rule, asked->seed, &o->plan.sampler,
+                                &o->pack.tokens, err);
+}
+
 static apl_status resolve_sampling(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     static const apl_sampling plain = APL_SAMPLING_INIT;
@@ -153,15 +183,9 @@ static apl_status resolve_sampling(struct spec *spec, const apl_reader_options *
     TRY(mix_weights(spec, asked, &weights, err));
     if (!asked->sampling && !weights)
         return APL_OK;
-    apl_status status = APL_OK;
-    if (asked->reuse > 1)
-        status =
-            fail(err, APL_E_INVALID, "sampling and reuse exclude each other: ask for more records an epoch");
-    else if (asked->sequential)
-        status = fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
-    else
-        status =
-            sampling_open(&spec->subset, sampling, weights, asked->seed, &spec->options.plan.sampler, err);
+    apl_status status = check_sampled(spec, asked, sampling, weights, err);
+    if (status == APL_OK)
+        status = open_sample(spec, asked, sampling, weights, err);
     free(weights);
     TRY(status);
     spec->options.plan.reuse = sampler_radix(&spec->subset);
@@ -246,11 +270,12 @@ apl_status options_resolve(struct spec *spec, const apl_reader_options *asked, a
     TRY(collation_resolve(spec, asked, err));
     TRY(following_check(spec, err));
     TRY(blending_resolve(spec, asked->blend, err));
+    TRY(collation_open(spec, asked, err));
     TRY(resolve_sampling(spec, asked, err));
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,
                     "free order is for one rank: ranks share an order only if it is strict");
-    TRY(collation_finish(spec, asked, err));
+    TRY(collation_finish(spec, err));
     TRY(window_check_lanes(spec, asked, err));
     return window_resolve(spec, asked, err);
 }

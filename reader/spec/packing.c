@@ -25,25 +25,6 @@ static uint64_t most_deliveries(const struct packing *pack, uint64_t records, un
     return most;
 }
 
-static apl_status count_tokens(struct spec *spec, apl_error *err)
-{
-    struct reader_options *o = &spec->options;
-    struct packing *pack = &o->pack;
-    uint32_t *bins = malloc(BINS * sizeof *bins);
-    if (!bins)
-        return fail_nomem(err);
-    for (uint64_t i = 0; i < spec->subset.records; i++)
-        pack->tokens += (uint64_t)pack->lengths[i] * o->plan.reuse;
-    uint64_t own = o->batch_size * pack->row;
-    pack->most = most_deliveries(pack, spec->subset.records, o->plan.reuse, own, bins);
-    pack->most_of_all = most_deliveries(pack, spec->subset.records, o->plan.reuse, o->world * own, bins);
-    free(bins);
-    if (pack->tokens == 0)
-        return fail(err, APL_E_INVALID, "field %s: all values are empty: there is nothing to pack",
-                    spec->schema->fields[pack->field].name);
-    return APL_OK;
-}
-
 apl_status packing_open(struct spec *spec, const bool *packed, apl_error *err)
 {
     struct packing *pack = &spec->options.pack;
@@ -55,7 +36,28 @@ apl_status packing_open(struct spec *spec, const bool *packed, apl_error *err)
         if (packed[f] && f != pack->field)
             TRY(lengths_check_alike(spec, pack->field, pack->lengths, f, err));
     lengths_forget_unknown(pack->lengths, spec->subset.records);
-    return count_tokens(spec, err);
+    return APL_OK;
+}
+
+apl_status packing_count(struct spec *spec, apl_error *err)
+{
+    struct reader_options *o = &spec->options;
+    struct packing *pack = &o->pack;
+    const struct sampler *sampler = o->plan.sampler;
+    unsigned copies = sampler ? sampler_limit(sampler) : o->plan.reuse;
+    uint64_t own = o->batch_size * pack->row;
+    uint32_t *bins = malloc(BINS * sizeof *bins);
+    if (!bins)
+        return fail_nomem(err);
+    for (uint64_t i = 0; !sampler && i < spec->subset.records; i++)
+        pack->tokens += (uint64_t)pack->lengths[i] * copies;
+    pack->most = most_deliveries(pack, spec->subset.records, copies, own, bins);
+    pack->most_of_all = most_deliveries(pack, spec->subset.records, copies, o->world * own, bins);
+    free(bins);
+    if (pack->tokens == 0)
+        return fail(err, APL_E_INVALID, "field %s: all values are empty: there is nothing to pack",
+                    spec->schema->fields[pack->field].name);
+    return APL_OK;
 }
 
 void packing_free(struct packing *pack)

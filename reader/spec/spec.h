@@ -31,7 +31,7 @@ struct packing {
     unsigned field;    /* whose lengths count; others have the same */
     bool no_segments;  /* batches have neither segments nor positions */
     uint32_t *lengths; /* of each record's value, in the order of subset_block.before */
-    uint64_t tokens;   /* of an epoch */
+    uint64_t tokens;   /* of an epoch; deliveries of a sample may have more */
     uint64_t most,
         most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
 };

@@ -135,6 +135,7 @@ static void add_block(struct windows *w, struct subset *view, const struct subse
                                                         .part = records->block[index].part,
                                                         .before = view->records};
     view->records += count;
+    view->part[records->block[index].part].records += count;
     view->stride = count > view->stride ? count : view->stride;
 }
 
@@ -205,6 +206,8 @@ static apl_status take_view(struct opening *o, uint64_t *after, apl_error *err)
     apl_status status = view.block && view.part && w->block ? APL_OK : fail_nomem(err);
     if (status == APL_OK) {
         memcpy(view.part, records->part, records->parts * sizeof *view.part);
+        for (uint32_t i = 0; i < view.parts; i++)
+            view.part[i].records = 0;
         w->parts = most_parts(w, records->records);
         count_after(o, after);
         make_view(o, after, &view);

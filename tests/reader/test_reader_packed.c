@@ -353,7 +353,7 @@ Test(reader_packed, refuses_what_makes_no_sense)
     apl_reader_options o = packed(1);
     o.order = APL_FREE;
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),
-                     "pack is for strict order, without lanes or sampling");
+                     "pack is for strict order, without lanes");
     o = packed(1);
     both[1].length = 5;
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),

@@ -411,6 +411,8 @@ Test(reader_windows, refuses_what_makes_no_sense)
     apl_sampling sampling = APL_SAMPLING_INIT;
     o = windows(1, 0);
     o.sampling = &sampling;
-    sampling.records = 9;
-    cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID), "windows are not for sampling");
+    sampling.weight_field = "size";
+    cr_assert_str_eq(
+        fixture_refused(&o, APL_E_INVALID),
+        "windows are sampled alike, or by weights of the stores of a mix, not of classes or records");
 }

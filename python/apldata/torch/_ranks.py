@@ -19,9 +19,12 @@ from .._pass import Pass
 # What gives an order its shape. The rest may differ: it says how fast, or in what form.
 _SHAPING = (
     "seed", "batch_size", "sequential", "drop_last", "order", "window", "bins", "reuse", "lanes", "fill", "late",
-    "weight", "split", "sampling", "ids", "mix",
+    "weight", "by_tokens", "split", "sampling", "ids", "mix",
 )  # fmt: skip
-_NAMES = {"sequential": "shuffle", "order": "in_order", "ids": "ids=", "sampling": "sampling="}
+_NAMES = {
+    "sequential": "shuffle", "order": "in_order", "ids": "ids=", "sampling": "sampling=",
+    "by_tokens": "weight_by",
+}  # fmt: skip
 _made: Counter[str] = Counter()
 
 
