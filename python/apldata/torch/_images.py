@@ -21,7 +21,7 @@ def _open(file: torch.Tensor) -> Any:
     """A file as torchvision's datasets open it."""
     from PIL import Image
 
-    with Image.open(BytesIO(file.numpy())) as image:
+    with Image.open(BytesIO(file.numpy().tobytes())) as image:
         return image.convert("RGB")
 
 
