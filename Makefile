@@ -40,18 +40,17 @@ endif
 
 hash := \#
 
-# What decodes images other than JPEG at ingest; `make SPNG= WEBP= TIFF= GIF=` builds without: libpng reads PNG then.
+# What decodes images other than JPEG at ingest; `make WEBP= TIFF= GIF=` builds without.
 header_here = $(shell printf '$(hash)if !__has_include(<$(1)>)\n$(hash)error\n$(hash)endif\n' | \
                       $(CC) $(CPPFLAGS) -x c -E - >/dev/null 2>&1 && echo $(1))
-SPNG ?= $(shell $(PKG_CONFIG) --exists spng 2>/dev/null && echo spng)
 WEBP ?= $(shell $(PKG_CONFIG) --exists libwebp 2>/dev/null && echo libwebp)
 TIFF ?= $(shell $(PKG_CONFIG) --exists 'libtiff-4 >= 4.5' 2>/dev/null && echo libtiff-4)
 GIF  ?= $(call header_here,gif_lib.h)
 # What cuts CSV and TSV into cells; `make CSV=` builds without.
 CSV  ?= $(call header_here,csv.h)
-$(foreach v,SPNG WEBP TIFF GIF CSV,$(eval $v := $($v))) # pkg-config and the compiler are asked once
-IMAGE_PKGS    := $(if $(SPNG),spng,libpng) $(if $(WEBP),libwebp) $(if $(TIFF),libtiff-4)
-IMAGE_DEFINES := $(if $(SPNG),-DHAVE_SPNG,-DHAVE_PNG) $(if $(WEBP),-DHAVE_WEBP) $(if $(TIFF),-DHAVE_TIFF) \
+$(foreach v,WEBP TIFF GIF CSV,$(eval $v := $($v))) # pkg-config and the compiler are asked once
+IMAGE_PKGS    := libpng $(if $(WEBP),libwebp) $(if $(TIFF),libtiff-4)
+IMAGE_DEFINES := $(if $(WEBP),-DHAVE_WEBP) $(if $(TIFF),-DHAVE_TIFF) \
                  $(if $(GIF),-DHAVE_GIF) $(shell $(PKG_CONFIG) --cflags $(IMAGE_PKGS) 2>/dev/null)
 
 # Reading URLs; `make CURL=` builds without. Only the header is needed: the library is loaded when a URL is read.

@@ -44,11 +44,10 @@ SHARED = bool(os.environ.get("APL_SHARED"))
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 STORE = ["lmdb", "zstd", "crypto", "jpeg"]
-INGEST = ["archive", "lzma", "bz2", "z", "isal", "jansson"]
+INGEST = ["archive", "lzma", "bz2", "png", "z", "isal", "jansson"]
 # Decoders of images, and of CSV: what make is told to build without, and the libraries, those after the first
-# being what Debian's archive of it needs. Where there is no archive of libspng, libpng reads PNG.
+# being what Debian's archive of it needs.
 IMAGES = {
-    "SPNG": ["spng"],
     "WEBP": ["webp"],
     "GIF": ["gif"],
     "CSV": ["csv"],
@@ -346,7 +345,7 @@ class BuildExt(build_ext):
             if variable in READS:
                 kind, package = READS[variable]
                 say(f"{kind} files will not be read: {package} is missing (apt-get install -y {package})")
-        return [*([] if "spng" in found else ["png"]), *found], without
+        return found, without
 
     def linked(self, names: list[str]) -> list[str]:
         """What is linked of a decoder; nothing if it is not there.
@@ -360,7 +359,7 @@ class BuildExt(build_ext):
         needs = [] if LIBRARIES else [name for name in others if name not in NOT_EVERYWHERE]
         if self.system.links(first, shared=False) and all(map(self.system.links, needs)):
             return names
-        return [first] if shared and first != "spng" else []
+        return [first] if shared else []
 
     def copy_commands(self) -> None:
         target = self.folder / "bin"

@@ -27,7 +27,6 @@ must     build  library:zlib              zlib1g-dev               zlib-devel   
 must     build  library:jansson           libjansson-dev           jansson-devel              jansson
 must     build  library:libpng            libpng-dev               libpng-devel               libpng
 maybe    build  library:libisal           libisal-dev              isa-l-devel                isa-l
-maybe    build  library:spng              libspng-dev              libspng-devel              libspng
 maybe    build  library:libwebp           libwebp-dev              libwebp-devel              libwebp
 maybe    build  library:libtiff-4         libtiff-dev              libtiff-devel              libtiff
 maybe    build  header:csv.h              libcsv-dev               libcsv-devel               libcsv

@@ -18,13 +18,7 @@ static const struct {
     const char *kind, *library;
     image_reader *read;
 } kinds[] = {
-#if defined(HAVE_SPNG)
     {"PNG", NULL, image_png_read},
-#elif defined(HAVE_PNG)
-    {"PNG", NULL, image_libpng_read},
-#else
-    {"PNG", "libspng or libpng (libpng-dev)", NULL},
-#endif
 #ifdef HAVE_WEBP
     {"WebP", NULL, image_webp_read},
 #else

@@ -103,7 +103,7 @@ room_told()
     [ -s "$1/README.md" ] && [ "$(wc -l <"$1/README.md")" -le 15 ]
 }
 
-for header in lmdb.h zstd.h zlib.h isa-l.h isa-l/crc.h spng.h webp/decode.h tiffio.h gif_lib.h csv.h curl/curl.h; do
+for header in lmdb.h zstd.h zlib.h isa-l.h isa-l/crc.h webp/decode.h tiffio.h gif_lib.h csv.h curl/curl.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
 # Below the input, and above it.

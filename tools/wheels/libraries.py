@@ -10,7 +10,7 @@ import fetch
 import recipes
 
 ORDER = (
-    "z bz2 lzma zstd lmdb crypto jpeg xxhash archive isal jansson png spng webp tiff gif csv boost-math curl"
+    "z bz2 lzma zstd lmdb crypto jpeg xxhash archive isal jansson png webp tiff gif csv boost-math curl"
 )
 # What pkg-config calls them, and the archives.
 PKG = {
@@ -23,7 +23,6 @@ PKG = {
     "jansson": "jansson",
     "libpng": "png",
     "libisal": "isal",
-    "spng": "spng",
     "libwebp": "webp",
     "libtiff-4": "tiff",
 }

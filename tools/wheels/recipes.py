@@ -174,11 +174,6 @@ def png(b: Build) -> None:
     b.cmake(PNG_SHARED="OFF", PNG_TESTS="OFF", PNG_TOOLS="OFF")
 
 
-def spng(b: Build) -> None:
-    b.compile("spng", ["spng/spng.c"], "-DSPNG_STATIC", f"-I{b.prefix}/include")
-    b.headers("spng/spng.h")
-
-
 def webp(b: Build) -> None:
     """The decoder alone, under the library's usual name."""
     programs = "ANIM_UTILS CWEBP DWEBP GIF2WEBP IMG2WEBP VWEBP WEBPINFO WEBPMUX EXTRAS LIBWEBPMUX"

@@ -1,4 +1,4 @@
-/* PNG decoded without libspng: filters by pixels as by bytes; files as libspng has them; and what is left to it. */
+/* PNG decoded without libpng: filters by pixels as by bytes; files as libpng has them; and what is left to it. */
 #include "decode.h"
 #include "png_filters.h"
 #include "png_plain.h"

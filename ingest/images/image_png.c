@@ -1,9 +1,9 @@
-/* PNG, by libpng: its one user in ingest. Built where libspng is not installed. */
-#if defined(HAVE_PNG) && !defined(HAVE_SPNG)
-
+/* PNG, by libpng: its one user in ingest. The samples of most files are had faster, by png_plain, once libpng has found good what comes
+ * before them. */
 #include "exif.h"
 #include "image_kinds.h"
 #include "png_chunks.h"
+#include "png_plain.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -16,7 +16,9 @@ struct png_file {
     png_infop info;
     struct cursor data;
     struct warnings *warnings;
-    bool decoded;   /* all pixels are there */
+    struct raster *samples; /* once their rows are being read */
+    png_bytep *rows;
+    bool taken;     /* they have been, from the rows */
     char text[160]; /* why libpng gave up */
 };
 
@@ -57,14 +59,29 @@ static void set_colours(struct png_file *f)
         png_set_tRNS_to_alpha(f->png);
 }
 
+static bool keeps_numbers(const struct png_file *f, bool numbers)
+{
+    png_byte type = png_get_color_type(f->png, f->info);
+    return numbers && (type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY);
+}
+
+/* Are its samples those of the file, of 8 bits, row by row? */
+static bool is_plain_png(const struct png_file *f, bool numbers)
+{
+    bool made_colours = png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE ||
+                        png_get_valid(f->png, f->info, PNG_INFO_tRNS);
+    return png_get_bit_depth(f->png, f->info) == 8 &&
+           png_get_interlace_type(f->png, f->info) == PNG_INTERLACE_NONE &&
+           (!made_colours || keeps_numbers(f, numbers));
+}
+
 /* Where numbers are asked for, indices and levels of grey as they lie in the file, whatever is said to be transparent. */
 static void set_form(struct png_file *f, bool numbers)
 {
-    png_byte type = png_get_color_type(f->png, f->info);
     if (png_get_bit_depth(f->png, f->info) == 16)
         png_set_swap(f->png);
     (void)png_set_interlace_handling(f->png);
-    if (numbers && (type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY)) {
+    if (keeps_numbers(f, numbers)) {
         png_set_packing(f->png); /* a byte each, as they are */
         png_set_check_for_invalid_index(f->png, 0);
     } else
@@ -92,26 +109,56 @@ static void turn_by_libpng(const struct png_file *f, struct image_info *info)
     info->orientation = orientation ? orientation : 1;
 }
 
-static apl_status decode_by_libpng(struct png_file *f, struct raster *s, uint8_t *all, png_bytep *rows)
+static void take_png_rows(struct png_file *f)
 {
-    size_t row = (size_t)s->width * s->channels * (s->bits / 8);
+    struct raster *s = f->samples;
+    for (uint32_t y = 0; y < s->height && !f->taken; y++)
+        raster_take_row(s, y, f->rows[y], s->channels);
+    f->taken = true;
+}
+
+/* Where libpng has failed: had it read all rows, in all passes? */
+static bool has_all_rows(const struct png_file *f)
+{
+    bool interlaced = png_get_interlace_type(f->png, f->info) != PNG_INTERLACE_NONE;
+    return f->samples && (f->taken || (interlaced ? png_get_current_pass_number(f->png) >= 7
+                                                  : png_get_current_row_number(f->png) >= f->samples->height));
+}
+
+static apl_status decode_by_libpng(struct png_file *f, struct raster *s, apl_error *err)
+{
+    size_t row = (size_t)s->width * s->channels * (s->bits / 8),
+           pointers = scratch_round(s->height * sizeof(png_bytep));
+    uint8_t *work = scratch_reserve(&s->work, pointers + row * s->height);
+    if (!work)
+        return fail_nomem(err);
+    f->rows = (png_bytep *)(void *)work;
     for (uint32_t y = 0; y < s->height; y++)
-        rows[y] = all + y * row;
-    png_read_image(f->png, rows);
-    for (uint32_t y = 0; y < s->height; y++)
-        raster_take_row(s, y, rows[y], s->channels);
-    f->decoded = true;
+        f->rows[y] = work + pointers + y * row;
+    f->samples = s;
+    png_read_image(f->png, f->rows);
+    take_png_rows(f);
     png_read_end(f->png, f->info);
     return APL_OK;
 }
 
-/* Where libpng fails, it comes back to here. */
-static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_info *info,
-                                 struct raster *samples, apl_error *err)
+/* What libpng has failed with is worth a warning where all pixels are there. */
+static apl_status fail_or_warn(struct png_file *f, apl_error *err)
 {
-    if (setjmp(png_jmpbuf(f->png)))
-        return f->decoded ? warnings_add(f->warnings, "PNG", f->text, err)
-                          : fail(err, APL_E_CORRUPT, "PNG: %s", f->text);
+    if (!has_all_rows(f))
+        return fail(err, APL_E_CORRUPT, "PNG: %s", f->text);
+    take_png_rows(f);
+    return warnings_add(f->warnings, "PNG", f->text, err);
+}
+
+/* Where libpng fails, it comes back to here. */
+static apl_status read_by_libpng(struct png_file *f, const uint8_t *bytes, size_t size,
+                                 struct image_info *info, struct raster *samples, apl_error *err)
+{
+    if (setjmp(png_jmpbuf(f->png))) {
+        turn_by_libpng(f, info);
+        return fail_or_warn(f, err);
+    }
     png_set_read_fn(f->png, f, give_png);
     png_set_user_limits(f->png, INT32_MAX, INT32_MAX);
     png_set_chunk_malloc_max(f->png, CHUNK_MAX);
@@ -123,32 +170,26 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
     TRY(raster_check(info, "PNG", size, RATIO_MAX, err));
     info->palette = png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE;
     info->scaled = !info->palette && png_get_bit_depth(f->png, f->info) < 8;
+    bool plain = is_plain_png(f, info->numbers);
     set_form(f, info->numbers);
     take_png_info(f, info);
     if (samples) {
-        size_t rows = scratch_round(info->height * sizeof(png_bytep));
         TRY(raster_begin(samples, info, err));
-        uint8_t *work = scratch_reserve(&samples->work, rows + raster_bytes(info));
-        if (!work)
-            return fail_nomem(err);
-        TRY(decode_by_libpng(f, samples, work + rows, (png_bytep *)(void *)work));
+        if (!plain || !png_plain_read(bytes, size, samples))
+            TRY(decode_by_libpng(f, samples, err));
     }
     turn_by_libpng(f, info);
     return APL_OK;
 }
 
-apl_status image_libpng_read(const uint8_t *bytes, size_t size, struct image_info *info,
-                             struct raster *samples, apl_error *err)
+apl_status image_png_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,
+                          apl_error *err)
 {
     struct png_file f = {.data = cursor_over(bytes, size), .warnings = &info->warnings};
     f.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &f, hear_png, hear_png_warning);
     f.info = f.png ? png_create_info_struct(f.png) : NULL;
-    apl_status status = f.info ? read_by_libpng(&f, size, info, samples, err) : fail_nomem(err);
+    apl_status status = f.info ? read_by_libpng(&f, bytes, size, info, samples, err) : fail_nomem(err);
     info->more = png_has_frames(bytes, size);
     png_destroy_read_struct(&f.png, &f.info, NULL);
     return status;
 }
-
-#else
-typedef int image_png_libpng_is_empty; /* a file of C has something in it */
-#endif
