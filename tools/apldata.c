@@ -30,6 +30,7 @@ static const struct {
     {"extract", "make a store of some of its records", cmd_extract, 0},
     {"merge", "make a store of all records of several", cmd_merge, 0},
     {"join", "make a set: several stores, opened as one", cmd_join, 0},
+    {"set-kind", "say what its fields are: images, masks, boxes, ...", cmd_set_kind, 0},
     {"split", "divide the records of a split, in two or into many parts", cmd_split, 0},
     {"check", "find records, inputs, groups and similar images that splits share", cmd_check, 0},
     {"bench", "measure how fast training can read it", cmd_bench, 0},

@@ -177,6 +177,21 @@ APL_API void apl_writer_on_commit(apl_writer *writer,
  */
 APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error *err);
 
+/*
+ * Says what fields of the store in the directory `path` are, as apl_writer_set_kind() does when a store is made: writes a new
+ * store with the same values, as they are coded, and moves it into place atomically. kinds[0 ... count-1] are texts for
+ * apl_kind_parse(); fields that they do not name keep their kinds. Content digest, splits and ids stay;
+ * apl_info.digest does not. It takes the time to copy the file, and its space on disk.
+ *
+ * `progress`, unless NULL, is called on this thread for each block of `of`; non-zero: stop with APL_E_CANCELLED. After
+ * an error the store is what it was. Likely errors: APL_E_INVALID (a text, a kind that its field cannot have, a set, a
+ * URL), APL_E_NOTFOUND, APL_E_BUSY, APL_E_CORRUPT, APL_E_UNSUPPORTED (images in a store of a format before 1.5),
+ * APL_E_VERSION, APL_E_NOSPACE.
+ */
+APL_API APL_MUST_USE apl_status apl_store_set_kinds(const char *path, const char *const *kinds, size_t count,
+                                                    int (*progress)(void *user, uint64_t done, uint64_t of),
+                                                    void *user, apl_error *err);
+
 /* Frees the writer. Anything that was not committed is removed without a trace. */
 APL_API void apl_writer_close(apl_writer *writer);
 

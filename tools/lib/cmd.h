@@ -11,6 +11,7 @@ int cmd_export(int argc, char **argv);
 int cmd_extract(int argc, char **argv);
 int cmd_join(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_set_kind(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_stream(int argc, char **argv);

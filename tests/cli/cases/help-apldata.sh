@@ -1,6 +1,6 @@
 exec 2>&1
 apldata --help
-for command in info verify get show view export extract merge join split check bench stream serve top; do
+for command in info verify get show view export extract merge join set-kind split check bench stream serve top; do
     echo
     apldata $command --help
 done

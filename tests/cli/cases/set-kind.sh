@@ -1,0 +1,52 @@
+# What the fields of a store are can be said after it has been made.
+exec 2>&1
+db=$SHARED/store
+cp -r "$db" db
+fields() { apldata info "$1" | sed -n '/^field .*type/,/^$/p'; }
+digest() { apldata info --json "$1" | sed -n 's/.*"digest": "\([0-9a-f]*\)".*/\1/p'; }
+before=$(digest db)
+run apldata set-kind db image=image label=label
+fields db
+apldata verify -q db
+same "$(content db)" "$(content "$db")"
+run apldata verify -q --expect "$before" db
+apldata verify -q db
+apldata info --json db | sed -n '/"kind"/,/}/p'
+run apldata set-kind -q db label=plain
+fields db
+
+echo "# copies keep it, and must agree"
+apldata extract -q db train --split train
+apldata extract -q db test --split test --field label
+fields test
+apldata extract -q --force db test --split test
+run apldata merge train test whole
+fields whole
+apldata set-kind -q test label=label
+run apldata merge train test again
+mkdir set
+mv train test set
+run apldata join set/train set/test -o set
+apldata set-kind -q set/test label=plain
+run apldata join set/train set/test -o set
+fields set
+run apldata set-kind set label=label
+apldata export -q whole out --format webdataset
+tar -xOf out/train-000000.tar __apl__/schema.json | grep '"kind"'
+
+echo "# what is refused"
+run apldata set-kind db
+run apldata set-kind
+run apldata set-kind db label
+run apldata set-kind db label=lable
+run apldata set-kind db label=label label=plain
+run apldata set-kind db image=boxes
+run apldata set-kind db label=label,per=image
+run apldata set-kind db lable=label
+run apldata set-kind none label=label
+run apldata set-kind https://x.example/db label=label
+cp -r "$CLI"/../golden/plain plain
+run apldata set-kind plain "$(apldata info plain | sed -n '/^field .*type/{n;s/ .*//p;}')=pinned" | sed '/digest/d'
+apldata verify -q plain
+cp -r "$CLI"/../golden/indexed indexed
+run apldata set-kind indexed image=image
