@@ -2,7 +2,7 @@
  * A file of values for every field, FIELD.bin, in the order of the ids; where the shape varies also the
  * offsets, FIELD.offsets.bin, and the shapes, FIELD.shapes.bin; and schema.json, which describes them.
  */
-#include "cmd_export.h"
+#include "cmd_export_schema.h"
 
 #include "args.h"
 #include "describe.h"
@@ -55,16 +55,16 @@ static int add_file(struct export *x, const apl_field *field, const char *what, 
     return outset_add(&x->out, name);
 }
 
-static json_t *describe(const apl_field *field)
+static json_t *describe(const struct export *x, const apl_field *field)
 {
     json_t *shape = json_array(), *classes = json_array();
     for (unsigned d = 0; d < field->ndim; d++)
         json_array_append_new(shape, json_integer(field->shape[d]));
     for (uint64_t c = 0; c < field->class_count; c++)
         json_array_append_new(classes, json_text(field->classes[c]));
-    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "name", json_text(field->name), "dtype",
-                     apl_dtype_name(field->dtype), "mark", role_text(field->role), "shape", shape, "classes",
-                     classes, "bytes", json_count(field->raw_bytes));
+    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "name", json_text(field->name), "dtype",
+                     apl_dtype_name(field->dtype), "mark", role_text(field->role), "shape", shape, "kind",
+                     schema_kind(x, field), "classes", classes, "bytes", json_count(field->raw_bytes));
 }
 
 static int write_field(struct export *x, unsigned i, json_t *description)
@@ -121,7 +121,7 @@ int export_raw(struct export *x)
     int status = fields ? export_fields(x, true, numbers, &count) : failed("out of memory");
     x->total = status ? 0 : x->info->records * count;
     for (unsigned i = 0; !status && i < count; i++) {
-        json_t *description = describe(apl_store_field(x->store, numbers[i]));
+        json_t *description = describe(x, apl_store_field(x->store, numbers[i]));
         status = description ? write_field(x, numbers[i], description) : failed("out of memory");
         json_array_append_new(fields, description);
     }

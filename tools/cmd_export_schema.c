@@ -2,11 +2,31 @@
 #include "cmd_export_schema.h"
 
 #include "describe.h"
+#include "kind_left.h"
 
-json_t *schema_field(const apl_field *field, const char *key, const char *how)
+#include <string.h>
+
+static bool is_exported(const void *user, const char *name)
+{
+    const struct export *x = user;
+    bool found = x->field_count == 0;
+    for (unsigned i = 0; i < x->field_count; i++)
+        found |= strcmp(x->field_names[i], name) == 0;
+    return found;
+}
+
+json_t *schema_kind(const struct export *x, const apl_field *field)
+{
+    char text[APL_KIND_BYTES];
+    if (!field->kind)
+        return json_null();
+    const apl_kind kind = kind_left(field->kind, is_exported, x);
+    return json_text(apl_kind_print(NULL, &kind, text, sizeof text));
+}
+
+json_t *schema_field(const struct export *x, const apl_field *field, const char *key, const char *how)
 {
     json_t *shape = json_array(), *classes = json_array();
-    char kind[APL_KIND_BYTES];
     for (unsigned d = 0; d < field->ndim; d++)
         json_array_append_new(shape, json_integer(field->shape[d]));
     for (uint64_t c = 0; c < field->class_count; c++)
@@ -19,7 +39,7 @@ json_t *schema_field(const apl_field *field, const char *key, const char *how)
     if (field->class_count)
         json_object_set(object, "classes", classes);
     if (field->kind)
-        json_object_set_new(object, "kind", json_text(apl_kind_print(NULL, field->kind, kind, sizeof kind)));
+        json_object_set_new(object, "kind", schema_kind(x, field));
     json_decref(classes);
     return object;
 }

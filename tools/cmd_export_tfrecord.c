@@ -143,7 +143,7 @@ static int write_tf_schema(struct tf_export *t, json_t *splits)
     static const char *const lists[] = {
         [TFRECORD_BYTES] = "bytes_list", [TFRECORD_FLOATS] = "float_list", [TFRECORD_INTS] = "int64_list"};
     for (unsigned i = 0; i < t->count; i++)
-        json_array_append_new(fields, schema_field(t->parts[i].field, "list", lists[t->parts[i].list]));
+        json_array_append_new(fields, schema_field(t->x, t->parts[i].field, "list", lists[t->parts[i].list]));
     json_t *schema = json_pack("{s:s, s:i, s:O, s:o}", "format", "apldata-tfrecord", "version", 1, "splits",
                                splits, "fields", fields);
     char *text = schema ? json_dumps(schema, JSON_INDENT(1)) : NULL;

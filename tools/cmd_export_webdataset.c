@@ -146,7 +146,7 @@ static int make_schema(struct tars *t)
 {
     json_t *fields = json_array();
     for (unsigned i = 0; i < t->count; i++)
-        json_array_append_new(fields, schema_field(t->parts[i].field, "ending", t->parts[i].ending));
+        json_array_append_new(fields, schema_field(t->x, t->parts[i].field, "ending", t->parts[i].ending));
     json_t *schema =
         json_pack("{s:i, s:o, s:i, s:i, s:o, s:o, s:o}", "version", 1, "split", json_text(t->shards.split),
                   "place", (int)t->place, "shard", (int)t->shards.number, "first", json_count(t->written),

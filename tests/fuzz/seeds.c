@@ -82,6 +82,24 @@ static void block_seeds(void)
 
 /* ------------------------------------------------------------------------------------------------- stores */
 
+/* Of some fields; as text, long and short, and naming others. */
+static void set_kinds(apl_writer *w, unsigned number)
+{
+    static const char *const kinds[SCHEMAS][2] = {
+        {"image=image,chw", "label=label,of=image"},
+        {"grey=mask,ignore=255", "name=text"},
+        {"half=pinned", "series=audio,rate=16000"},
+        {"track=keypoints,xyv,flip=0-1+2-3", "cube=mask,per=track"},
+        {NULL, NULL},
+    };
+    for (unsigned i = 0; i < 2 && kinds[number][i]; i++) {
+        char field[APL_MAX_NAME + 1];
+        apl_kind kind;
+        MUST(apl_kind_parse(kinds[number][i], field, &kind, NULL) == APL_OK);
+        MUST(apl_writer_set_kind(w, field, &kind, NULL) == APL_OK);
+    }
+}
+
 static const char *write_store(const char *name, unsigned number, const apl_writer_options *options,
                                uint32_t records)
 {
@@ -97,6 +115,7 @@ static const char *write_store(const char *name, unsigned number, const apl_writ
         if (s->fields[f].role != APL_POSITION)
             MUST(apl_writer_add_field(w, s->fields[f].name, s->fields[f].dtype, s->fields[f].role,
                                       s->fields[f].ndim, s->fields[f].shape, NULL) == APL_OK);
+    set_kinds(w, number);
     for (uint32_t i = 0; i < records; i++) {
         if (i == 0 || i == records / 2)
             MUST(apl_writer_begin_member(w, i ? "second" : "first", i ? "test" : "train", i ? 4 : 1, NULL) ==

@@ -4,6 +4,7 @@
 #include "args.h"
 #include "chunk.h"
 #include "interrupt.h"
+#include "kind_left.h"
 #include "report.h"
 #include "value.h"
 
@@ -19,22 +20,18 @@ static int fail_with(const apl_error *err)
     return failed_unless_forced(err);
 }
 
-static bool has_field(const struct copy *c, const char *name)
+static bool has_field(const void *user, const char *name)
 {
+    const struct copy *c = user;
     for (unsigned i = 0; i < c->count; i++)
         if (strcmp(c->fields[i].like->name, name) == 0)
             return true;
     return false;
 }
 
-/* Fields that the copy does not have are not named. What lies in an image that is left out may not be taken for what lies in another. */
 static apl_status set_kind(struct copy *c, const apl_field *like, apl_error *err)
 {
-    apl_kind kind = *like->kind;
-    if (*kind.per && !has_field(c, kind.per))
-        kind.per[0] = 0;
-    if (*kind.of && !has_field(c, kind.of))
-        kind = (apl_kind){.id = APL_KIND_PINNED, .origin = kind.origin};
+    const apl_kind kind = kind_left(like->kind, has_field, c);
     return apl_writer_set_kind(c->writer, like->name, &kind, err);
 }
 

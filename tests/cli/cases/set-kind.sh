@@ -34,6 +34,16 @@ run apldata set-kind set label=label
 apldata export -q whole out --format webdataset
 tar -xOf out/train-000000.tar __apl__/schema.json | grep '"kind"'
 
+echo "# what is left out is not named"
+kinds() { fields "$1" | awk 'NR > 1 && NF { print $1, $4, $5 }' | sed 's/ [a-z]*$//'; }
+kinds "$CLI"/../golden/kinds
+apldata extract -q "$CLI"/../golden/kinds some --field left --field camera --field people --field labels
+kinds some
+apldata export -q --field depth --field labels "$CLI"/../golden/kinds tf --format tfrecord
+grep '"kind"' tf/schema.json
+apldata export -q --field depth --field left --field score "$CLI"/../golden/kinds raw --format raw
+grep '"kind"' raw/schema.json
+
 echo "# what is refused"
 run apldata set-kind db
 run apldata set-kind
