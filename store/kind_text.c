@@ -223,7 +223,7 @@ static apl_status take_parameter(apl_kind *kind, const struct word *w, const cha
         return fail(err, APL_E_INVALID, "%s comes twice", w->text);
     if (!w->fits(text + n, length - n))
         return fail(err, APL_E_INVALID, "%s: takes %s", printable(shown, sizeof shown, text, length), w->takes);
-    if (used + length + 1 > APL_MAX_PARAMETERS)
+    if (used + (used > 0) + length > APL_MAX_PARAMETERS)
         return fail(err, APL_E_INVALID, "%s: with it, the parameters have more than %d bytes", w->text,
                     APL_MAX_PARAMETERS);
     if (used)

@@ -25,7 +25,8 @@ static apl_status write_fields(apl_writer *w, apl_error *err)
         if (status == APL_OK && f->class_count)
             status = apl_writer_set_classes(w, f->name, f->classes, f->class_count, err);
     }
-    return status;
+    static const apl_kind image = {.id = APL_KIND_IMAGE, .origin = APL_DECLARED};
+    return status == APL_OK ? apl_writer_set_kind(w, made->fields[0].name, &image, err) : status;
 }
 
 static apl_status write_members(apl_writer *w, apl_error *err)
@@ -107,4 +108,24 @@ Test(failing_writer, shuffling_writer_of_kept_files)
     made = &tiny_kept;
     draw_all();
     sweep(&(struct subject){NULL, write_shuffled, check_new});
+}
+
+static apl_status set_kinds(apl_error *err)
+{
+    return apl_store_set_kinds(fx_path("db"), (const char *const[]){"image=image", "label=label"}, 2, NULL, NULL, err);
+}
+
+static void check_db(void)
+{
+    apl_store *s = fx_open(fx_path("db"));
+    cr_assert_eq(apl_store_field(s, 1)->kind->id, APL_KIND_LABEL);
+    fx_check(s, made);
+    apl_store_close(s);
+}
+
+Test(failing_writer, setter_of_kinds)
+{
+    make_store();
+    sweep(&(struct subject){NULL, set_kinds, check_db});
+    check_db();
 }

@@ -6,7 +6,7 @@
 # `unreached:` and says why. Such branches are counted apart. MISSES=1 prints the lines of all the others.
 set -u
 objects=${BUILD:-build}/coverage
-parsers=$(echo ' ' store/{lmdb_{read,page,walk},block{,_parse,_decode},manifest{,_code,_entry,_fields,_ranges}}.c \
+parsers=$(echo ' ' store/{lmdb_{read,page,walk},block{,_parse,_decode},manifest{,_code,_entry,_fields,_kind,_ranges},kind_text}.c \
                ingest/formats/pickle{,_keys,_lex,_array,_text}.c \
                ingest/formats/cifar{,_binary,_python}.c reader/state.c reader/photo/exif.c ' ')
 
