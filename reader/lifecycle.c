@@ -4,6 +4,7 @@
 #include "forks.h"
 #include "handles.h"
 #include "inside.h"
+#include "field_kinds.h"
 #include "mix.h"
 #include "monitor.h"
 #include "options.h"
@@ -36,6 +37,7 @@ static void destroy_reader(apl_reader *r)
     buckets_free(&r->spec.options.bucket);
     subset_close(&r->spec.subset);
     mix_close(&r->spec);
+    kinds_close(&r->spec);
     store_release(r->spec.store);
     reader_free(r);
 }

@@ -104,11 +104,15 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
     const apl_reader *r = w->reader;
     const struct mix_source *source = mix_source_of(&r->spec, index);
     const struct schema *schema = &source->store->manifest.schema;
+    const apl_field *stored = &schema->fields[source->field[f]];
     apl_status status;
     if (r->spec.options.stages)
         return APL_OK;
     if (field_varying(&r->spec.schema->fields[f]) > 0) {
         status = block_decode_column(&w->bc, schema, view, source->field[f], false, &ragged[f], err);
+        if (status == APL_OK && field_varying(stored) == 0 &&
+            !raw_column_vary(&ragged[f], stored, view->records))
+            status = fail_nomem(err);
     } else {
         place_rows(w, f, index, b);
         status = block_decode_rows(&w->bc, schema, view, source->field[f], w->rows, err);

@@ -17,8 +17,8 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     unsigned field = 0;
     struct augment a;
     TRY(transform_take(&t, transform, 0, err));
-    TRY(transform_geometry(store, NULL, &t, &field, err));
     const struct schema *schema = &store->manifest.schema;
+    TRY(transform_geometry(schema, NULL, &t, &field, err));
     if (photo_transform_makes(&schema->fields[field], &t))
         return fail(
             err, APL_E_INVALID,
@@ -57,7 +57,7 @@ static apl_status init_boxes(struct boxes *b, const apl_store *store, const apl_
     apl_transform *t = &b->transform;
     b->schema = &store->manifest.schema;
     TRY(transform_take(t, transform, 0, err));
-    TRY(transform_geometry(store, NULL, t, &b->field, err));
+    TRY(transform_geometry(b->schema, NULL, t, &b->field, err));
     const apl_field *f = &b->schema->fields[b->field];
     b->made = photo_transform_makes(f, t);
     if (b->made)

@@ -29,6 +29,7 @@ struct identity {
     uint8_t content[32];  /* of what is read */
     struct hash128 order; /* of what shapes the order: low, of all of it; high, a byte for each part of it */
     uint64_t first;       /* of readers in sequence: low, as states of version 1 have it */
+    uint64_t kinds;       /* of the fields that are read: see kinds_sum() */
 };
 
 /* One lock guards all parts below `work`. Each part is written by the file of its name alone (the spec by spec/,

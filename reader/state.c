@@ -12,7 +12,7 @@
  *         72      8  position: deliveries of the epoch that have been handed out, over all ranks; of readers that pack, tokens
  *         80      8  bytes of the whole state
  *         88      8  XXH3-64 of the bytes 0 ... 87 and 96 ...
- *         96      8  hash of the kinds of fields that were declared when the reader was opened; 0: none
+ *         96      8  sum of hashes of the fields that were read, of name and kind: see field_kinds.h; 0: none had any
  *        104      8  hash of the columns that were added to the store; 0: none
  *        112     16  0
  *        128         free order: a bit for each delivery of the epoch that has been handed out
@@ -21,6 +21,7 @@
  */
 #include "state.h"
 
+#include "field_kinds.h"
 #include "hash.h"
 #include "inside.h"
 #include "set.h"
@@ -69,6 +70,7 @@ static apl_status save(apl_reader *r, const struct epoch_tally *t, void *state, 
         memcpy(p + APL_STATE_BYTES, t->delivered, needed - APL_STATE_BYTES);
     pthread_mutex_unlock(&r->lock);
     store_le(p + 80, needed, 8);
+    store_le(p + 96, r->identity.kinds, 8);
     store_le(p + 88, checksum(p, needed), 8);
     return APL_OK;
 }
@@ -156,6 +158,19 @@ static apl_status check_state_order(const apl_reader *r, const uint8_t *p, apl_e
         (unsigned long long)load_le(p + 64, 8));
 }
 
+/* Kinds do not shape the order, but what is done with the rest of the epoch would differ from what was done with its beginning. */
+static apl_status check_state_kinds(const apl_reader *r, const uint8_t *p, apl_error *err)
+{
+    char text[APL_KIND_BYTES];
+    if (load_le(p + 4, 4) < STATE_VERSION || kinds_agree(&r->spec, load_le(p + 96, 8)))
+        return APL_OK;
+    return fail(err, APL_E_MISMATCH,
+                "the state is of a reader in which a field had another kind than here: %s (declare it as it "
+                "was then, or "
+                "begin the epoch anew)",
+                kinds_list(&r->spec, text, sizeof text));
+}
+
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
                         apl_error *err)
 {
@@ -173,6 +188,7 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     if (load_le(p + 56, 8) != r->spec.options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
     TRY(check_state_order(r, p, err));
+    TRY(check_state_kinds(r, p, err));
     if (size != state_bytes(r) && load_le(p + 4, 4) == STATE_VERSION)
         return fail(err, APL_E_MISMATCH, "the state is of another order: it is not as long as one of this");
     *epoch = load_le(p + 64, 8);

@@ -3,6 +3,7 @@
  * differs. Not batch size, threads, budget, world, fields or transforms.
  */
 #include "hash.h"
+#include "field_kinds.h"
 #include "mix.h"
 #include "state.h"
 
@@ -173,6 +174,7 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         (r->spec.options.plan.sequential && !identify_order(r, 1, &first)))
         return fail_nomem(err);
     r->identity.first = first.low;
+    r->identity.kinds = kinds_sum(&r->spec);
     return APL_OK;
 }
 

@@ -253,6 +253,7 @@ static apl_status take_welcome(apl_reader *r, const struct wire_welcome *w, apl_
     r->seats = calloc(w->world, sizeof *r->seats);
     memcpy(r->identity.content, w->content, sizeof r->identity.content);
     r->identity.order = (struct hash128){w->order[0], w->order[1]};
+    r->identity.kinds = w->kinds;
     if (!o->ranks || !r->outlets || !r->seats)
         return fail_nomem(err);
     r->outlet_count = o->rank_count = 1;

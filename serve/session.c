@@ -252,6 +252,7 @@ void session_welcome(struct session *s, const struct service *service, struct se
                              .region = region_bytes(seat->region),
                              .most = options_most(o),
                              .order = {r->identity.order.low, r->identity.order.high},
+                             .kinds = r->identity.kinds,
                              .pid = (uint32_t)getpid(),
                              .slots = r->cache.standing.slab.slots,
                              .budget = o->budget};

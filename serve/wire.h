@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC   0x564c5041u /* "APLV" */
-#define WIRE_VERSION 5u
+#define WIRE_VERSION 6u
 #define WIRE_AHEAD   4u   /* batches that a client may ask for before its caller has got them */
 #define WIRE_TOKENS  64u  /* batches that a message gives back, at most */
 #define WIRE_COLUMNS 128u /* of a batch, at most: of fields and of parts */
@@ -82,6 +82,7 @@ struct wire_welcome {
     uint64_t most;       /* deliveries of a batch, at most */
     uint8_t content[32]; /* digests, as in states */
     uint64_t order[2];
+    uint64_t kinds; /* of the fields that are read, as in states */
     uint32_t pid, slots; /* of the server */
     uint64_t budget;
 };

@@ -131,6 +131,17 @@ apl_status raw_block_append(struct raw_block *block, const struct schema *schema
     return APL_OK;
 }
 
+bool raw_column_vary(struct raw_column *column, const apl_field *field, uint32_t records)
+{
+    column->dims.size = column->ends.size = 0;
+    for (uint32_t i = 1; i <= records; i++) {
+        uint64_t end = (uint64_t)i * field->value_bytes;
+        buffer_le(&column->dims, (uint64_t)field->shape[0], 4);
+        buffer_put(&column->ends, &end, sizeof end);
+    }
+    return !column->dims.failed && !column->ends.failed;
+}
+
 size_t raw_column_extent(const struct raw_column *column, uint32_t record, uint64_t *start)
 {
     const uint64_t *ends = (const uint64_t *)(const void *)column->ends.data;

@@ -39,6 +39,10 @@ apl_status raw_block_append(struct raw_block *block, const struct schema *schema
 /* Raw bytes that a value adds to a block. */
 size_t raw_value_bytes(const apl_field *field, const apl_value *value);
 
+/* Makes a column of `records` values that all have the shape of `field` one whose first dimension varies, and is the same in each. False:
+ * out of memory. */
+bool raw_column_vary(struct raw_column *column, const apl_field *field, uint32_t records);
+
 /* Value `record` of a column. */
 const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,
                                 size_t *bytes);

@@ -4,7 +4,6 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "expect_args.h"
-#include "follow_args.h"
 #include "reader_args.h"
 #include "report.h"
 #include "sampling_args.h"
@@ -87,9 +86,7 @@ static int serve(struct serve *s)
         status = failed("%s", err.message);
     } else {
         source_args_set(&sources, &choice.options);
-        status = follow_args_check(&s->args, &choice, s->path, s->store);
-        if (!status)
-            status = serve_choice(s, &choice);
+        status = serve_choice(s, &choice);
     }
     sampling_args_free(&choice);
     source_args_close(&sources);

@@ -4,7 +4,6 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "expect_args.h"
-#include "follow_args.h"
 #include "npy.h"
 #include "outfile.h"
 #include "reader_args.h"
@@ -53,10 +52,24 @@ static enum written put_array(const struct stream *s, apl_dtype dtype, size_t ro
     return w == WRITTEN ? put(data, bytes) : w;
 }
 
+/* Boxes, and what is per boxes, have a fixed number only as long as they stay where they are. */
+static int check_shapes(const struct stream *s, const apl_batch *batch)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (apl_batch_column(batch, s->fields[i])->offsets)
+            return failed(
+                "%s: field '%s' varies in shape once boxes move with their image: only fixed shapes "
+                "can be streamed",
+                shown_db(s->path), shown(s->names[i]));
+    return 0;
+}
+
 static enum written put_batch(const struct stream *s, const apl_batch *batch)
 {
     size_t rows = apl_batch_rows(batch);
     enum written w = WRITTEN;
+    if (check_shapes(s, batch))
+        return FAILED;
     if (s->ids)
         w = put_array(s, APL_U64, rows, 0, NULL, apl_batch_ids(batch), rows * sizeof(uint64_t));
     for (size_t i = 0; i < s->count && w == WRITTEN; i++) {
@@ -160,7 +173,6 @@ static int stream(struct stream *s)
         source_args_set(&sources, &choice.options);
         choice.options.fields = s->names;
         choice.options.field_count = s->count;
-        status = follow_args_check(&s->args, &choice, s->path, s->store);
     }
     if (!status && apl_reader_open(s->store, &choice.options, &reader, &err) != APL_OK)
         status = failed("%s", err.message);

@@ -237,6 +237,13 @@ typedef struct apl_reader_options {
      * blend and on_batch. */
     int stage;
 
+    /* What fields are, where the store does not say, or says otherwise: each as apl_kind_parse() reads it, such as
+     * "boxes=boxes,xywh". What moves the pixels of an image moves what is declared to lie in it, and is refused
+     * beside what cannot be moved, or beside arrays of numbers of which nobody has said what they are: see
+     * apl_transform. */
+    const char *const *kinds;
+    size_t kind_count;
+
     /* An existing directory, in which a thread updates a file of the reader's figures every second, for `apldata
      * top`: see docs/MONITORING.md. NULL: $APL_MONITOR, if it is set; "": do not. */
     const char *monitor;
@@ -245,7 +252,7 @@ typedef struct apl_reader_options {
     {                                                                                                         \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, 0, {0}}, \
-            {0, 0, {0}}, NULL, 0, NULL, 0, NULL                                                               \
+            {0, 0, {0}}, NULL, 0, NULL, 0, NULL, 0, NULL                                                      \
     }
 
 /*

@@ -29,7 +29,7 @@ PyObject *reader_next(struct core_state *state, PyObject *self, double timeout);
 struct reader_call {
     apl_reader_options options;
     apl_transform transforms[APL_MAX_FIELDS];
-    const char *fields[APL_MAX_FIELDS];
+    const char *fields[APL_MAX_FIELDS], *kinds[APL_MAX_FIELDS];
     apl_collation collations[APL_MAX_FIELDS];
     PyObject *parts; /* what batch_object() takes of that name; NULL: none */
     apl_sampling sampling;
@@ -71,6 +71,11 @@ PyObject *reader_explain(PyObject *self, PyObject *args);
 
 /* reader_collate.c: how fields are collated: `collations`, `parts`. */
 int take_collations(struct reader_call *call, PyObject *dict);
+
+/* reader_kinds.c: what fields are: `kinds`. Without it, a reader with transforms takes what these say of masks and boxes, and all other
+ * arrays for plain; `options` are those that the call was made from. */
+int take_kinds(struct reader_call *call, PyObject *dict);
+int kinds_as_before(struct reader_call *call, PyObject *options, const apl_store *store);
 
 /* reader_records.c: which records are read: `ids`, `sampling`, `mix`. */
 int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict);

@@ -60,7 +60,6 @@ static const struct number_item transform_items[] = {
     ITEM(policy_bins, NUMBER_UNSIGNED, 1u << 20),
     ITEM(policy_interpolation, NUMBER_ENUM, APL_BILINEAR),
     ITEM(policy_blend, NUMBER_FLAG, 1),
-    ITEM(box_format, NUMBER_ENUM, APL_BOX_CXCYWH),
     ITEM(affine_about, NUMBER_FLAG, 1),
     ITEM(affine_unblended, NUMBER_FLAG, 1),
     ITEM(affine_interpolation, NUMBER_ENUM, APL_BILINEAR),
@@ -143,37 +142,14 @@ static int take_ranges(PyObject *dict, apl_transform *t)
     return done;
 }
 
-/* A tuple of names; what points to them lies in the owners too. */
-static int take_names(PyObject *owners, PyObject *dict, const char *name, const char *const **names,
-                      size_t *count)
+/* What lies in the images: kinds_as_before() has looked at it. */
+static int drop_followers(PyObject *dict)
 {
-    PyObject *value = PyDict_GetItemString(dict, name);
-    Py_ssize_t n = value ? PyTuple_Size(value) : 0;
-    if (n <= 0)
-        return n < 0 ? -1 : value ? PyDict_DelItemString(dict, name) : 0;
-    PyObject *memory = PyBytes_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof **names);
-    const char **to = memory ? (const char **)(void *)PyBytes_AsString(memory) : NULL;
-    int done = memory ? PyList_Append(owners, memory) : -1;
-    Py_XDECREF(memory);
-    for (Py_ssize_t i = 0; done == 0 && i < n; i++) {
-        PyObject *owner;
-        done = text_from(PyTuple_GetItem(value, i), &to[i], &owner);
-        if (done == 0 && owner)
-            done = PyList_Append(owners, owner);
-        Py_XDECREF(owner);
-    }
-    *names = (const char *const *)to;
-    *count = (size_t)n;
-    return done == 0 ? PyDict_DelItemString(dict, name) : -1;
-}
-
-/* Fields that follow the images. */
-static int take_followers(PyObject *owners, PyObject *dict, apl_transform *t)
-{
-    if (take_names(owners, dict, "masks", &t->masks, &t->mask_count) < 0 ||
-        take_text(owners, dict, "boxes", &t->boxes) < 0)
-        return -1;
-    return take_names(owners, dict, "box_fields", &t->box_fields, &t->box_field_count);
+    static const char *const names[] = {"masks", "boxes", "box_fields", "box_format"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (PyDict_GetItemString(dict, names[i]) && PyDict_DelItemString(dict, names[i]) < 0)
+            return -1;
+    return 0;
 }
 
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
@@ -203,7 +179,7 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     for (size_t i = 0; done == 0 && i < sizeof floats / sizeof *floats; i++)
         done = take_floats(dict, floats[i].name, floats[i].to);
     if (done == 0)
-        done = take_followers(call->owners, dict, t);
+        done = drop_followers(dict);
     if (done == 0)
         done = check_empty(dict, "a transform");
     Py_DECREF(dict);
@@ -353,8 +329,8 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
 #undef ITEM_OF
     if (take_text(call->owners, dict, "split", &call->options.split) < 0 ||
         take_text(call->owners, dict, "monitor", &call->options.monitor) < 0 || take_fields(call, dict) < 0 ||
-        take_transforms(call, dict) < 0 || take_blend(call, dict) < 0 || take_collations(call, dict) < 0 ||
-        take_records(call, store, dict) < 0 ||
+        take_transforms(call, dict) < 0 || take_kinds(call, dict) < 0 || take_blend(call, dict) < 0 ||
+        take_collations(call, dict) < 0 || take_records(call, store, dict) < 0 ||
         take_bytes(call->owners, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
         take_pin(call, dict) < 0 ||
         take_numbers(&call->options, items, sizeof items / sizeof *items, dict) < 0)

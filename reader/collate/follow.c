@@ -218,24 +218,24 @@ static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_
 }
 
 /* Moved as the image of row k, but not yet left out. */
-static apl_status move_boxes(struct worker *w, const struct job *job, unsigned image, size_t k, size_t n,
-                             float *boxes, apl_error *err)
+static apl_status move_boxes(struct worker *w, const struct job *job, const struct follow *follow, size_t k,
+                             size_t n, float *boxes, apl_error *err)
 {
-    const apl_transform *t = &w->spec->options.transforms[image];
+    apl_form form = follow->form;
     const struct geometry *g = &w->geometry[k];
     struct warps warps;
-    TRY(draw_warps(w, job, image, k, &warps, err));
-    boxes_follow(g, t->box_format, warps.count > 0, boxes, n, boxes);
+    TRY(draw_warps(w, job, follow->image, k, &warps, err));
+    boxes_follow(g, form, warps.count > 0, boxes, n, boxes);
     for (unsigned i = 0; i < warps.count; i++)
-        boxes_warp(&warps.all[i], g->plan.window.width, g->plan.window.height, t->box_format, boxes, n);
+        boxes_warp(&warps.all[i], g->plan.window.width, g->plan.window.height, form, boxes, n);
     return APL_OK;
 }
 
 /* The boxes of row k after those before; *kept: which of the record's they are. */
-static apl_status follow_row(struct worker *w, struct job *job, unsigned f, unsigned image, size_t k,
-                             apl_error *err)
+static apl_status follow_row(struct worker *w, struct job *job, unsigned f, size_t k, apl_error *err)
 {
-    const apl_transform *t = &w->spec->options.transforms[image];
+    const struct follow *follow = &w->spec->options.follows[f];
+    const apl_transform *t = &w->spec->options.transforms[follow->image];
     struct made_values *made = &w->made[f];
     const struct geometry *g = &w->geometry[k];
     size_t n = (size_t)values_length(w, job, f, k), kept = 0;
@@ -247,11 +247,11 @@ static apl_status follow_row(struct worker *w, struct job *job, unsigned f, unsi
     float *boxes = (float *)made->values.data + made->starts[k] * BOX_NUMBERS;
     if (n)
         memcpy(boxes, value, n * made->unit);
-    TRY(move_boxes(w, job, image, k, n, boxes, err));
+    TRY(move_boxes(w, job, follow, k, n, boxes, err));
     bool removes = t->box_min_size > 0 || t->box_min_area > 0;
     for (size_t i = 0; i < n; i++) {
         const float *box = boxes + i * BOX_NUMBERS;
-        if (removes && !boxes_keep(g, t->box_format, t->box_min_size, t->box_min_area, box))
+        if (removes && !boxes_keep(g, follow->form, t->box_min_size, t->box_min_area, box))
             continue;
         memmove(boxes + kept * BOX_NUMBERS, box, made->unit);
         which[kept++] = (uint32_t)i;
@@ -280,18 +280,17 @@ static apl_status follow_with(struct worker *w, struct job *job, unsigned f, siz
 }
 
 /* Boxes, and after each row's what goes with them. */
-static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, unsigned image,
-                             apl_error *err)
+static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, apl_error *err)
 {
     const struct follow *follows = w->spec->options.follows;
     const struct made_values *made = &w->made[boxes];
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         size_t n = (size_t)values_length(w, job, boxes, k);
-        apl_status status = follow_row(w, job, boxes, image, k, err);
+        apl_status status = follow_row(w, job, boxes, k, err);
         if (status != APL_OK)
             return values_name(w, job, boxes, k, status, err);
         for (unsigned f = 0; f < w->spec->schema->count; f++) {
-            if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].image != image)
+            if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].boxes != boxes)
                 continue;
             status = follow_with(w, job, f, k, n, made->starts[k + 1] - made->starts[k], err);
             if (status != APL_OK)
@@ -301,21 +300,23 @@ static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, 
     return APL_OK;
 }
 
+static bool is_of_image(const struct follow *follow, unsigned image)
+{
+    return follow->as >= FOLLOW_BOXES && follow->image == image;
+}
+
 apl_status follow_boxes(struct worker *w, struct job *job, unsigned image, apl_error *err)
 {
     const struct follow *follows = w->spec->options.follows;
-    unsigned boxes = w->spec->schema->count;
-    for (unsigned f = 0; f < w->spec->schema->count; f++) {
-        if (follows[f].as < FOLLOW_BOXES || follows[f].image != image)
-            continue;
-        TRY(made_begin(w, job, f, err));
-        boxes = follows[f].as == FOLLOW_BOXES ? f : boxes;
-    }
-    if (boxes == w->spec->schema->count)
-        return APL_OK;
-    TRY(follow_all(w, job, boxes, image, err));
-    for (unsigned f = 0; f < w->spec->schema->count; f++)
-        if (follows[f].as >= FOLLOW_BOXES && follows[f].image == image)
+    unsigned fields = w->spec->schema->count;
+    for (unsigned f = 0; f < fields; f++)
+        if (is_of_image(&follows[f], image))
+            TRY(made_begin(w, job, f, err));
+    for (unsigned f = 0; f < fields; f++)
+        if (is_of_image(&follows[f], image) && follows[f].as == FOLLOW_BOXES)
+            TRY(follow_all(w, job, f, err));
+    for (unsigned f = 0; f < fields; f++)
+        if (is_of_image(&follows[f], image))
             w->made[f].any = true;
     return APL_OK;
 }

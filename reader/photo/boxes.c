@@ -8,11 +8,11 @@ struct corners {
     float x[2], y[2];
 };
 
-static struct corners corners_of(apl_box_format format, const float b[BOX_NUMBERS])
+static struct corners corners_of(apl_form form, const float b[BOX_NUMBERS])
 {
-    if (format == APL_BOX_XYWH)
+    if (form == APL_FORM_XYWH)
         return (struct corners){{b[0], b[0] + b[2]}, {b[1], b[1] + b[3]}};
-    if (format == APL_BOX_CXCYWH) {
+    if (form == APL_FORM_CXCYWH) {
         float half_width = b[2] * 0.5f, half_height = b[3] * 0.5f;
         return (struct corners){{b[0] - half_width, b[0] + half_width},
                                 {b[1] - half_height, b[1] + half_height}};
@@ -20,10 +20,10 @@ static struct corners corners_of(apl_box_format format, const float b[BOX_NUMBER
     return (struct corners){{b[0], b[2]}, {b[1], b[3]}};
 }
 
-static void write_corners(apl_box_format format, const struct corners *c, float b[BOX_NUMBERS])
+static void write_corners(apl_form form, const struct corners *c, float b[BOX_NUMBERS])
 {
     float width = c->x[1] - c->x[0], height = c->y[1] - c->y[0];
-    bool corners = format == APL_BOX_XYXY, middle = format == APL_BOX_CXCYWH;
+    bool corners = form == APL_FORM_XYXY, middle = form == APL_FORM_CXCYWH;
     b[0] = middle ? (c->x[0] + c->x[1]) * 0.5f : c->x[0];
     b[1] = middle ? (c->y[0] + c->y[1]) * 0.5f : c->y[0];
     b[2] = corners ? c->x[1] : width;
@@ -89,13 +89,13 @@ static void move_by_affine(const void *map, const double from[2], double to[2])
     affine_point(map, from, to);
 }
 
-void boxes_warp(const struct warp *warp, uint32_t width, uint32_t height, apl_box_format format, float *boxes,
+void boxes_warp(const struct warp *warp, uint32_t width, uint32_t height, apl_form form, float *boxes,
                 size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
+        struct corners c = corners_of(form, boxes + i * BOX_NUMBERS);
         move_corners(warp, width, height, &c);
-        write_corners(format, &c, boxes + i * BOX_NUMBERS);
+        write_corners(form, &c, boxes + i * BOX_NUMBERS);
     }
 }
 
@@ -112,7 +112,7 @@ static bool is_finite(const struct corners *c)
 }
 
 /* A box that reaches beyond the image is moved as it is, unless a crop cuts it before, or infinity would become NaN. */
-void boxes_follow(const struct geometry *g, apl_box_format format, bool warped, const float *boxes, size_t n,
+void boxes_follow(const struct geometry *g, apl_form form, bool warped, const float *boxes, size_t n,
                   float *out)
 {
     const struct crop_plan *p = &g->plan;
@@ -123,13 +123,13 @@ void boxes_follow(const struct geometry *g, apl_box_format format, bool warped, 
     const struct warp affine = {.point = move_by_affine, .map = &g->map};
     bool later = (g->moved || warped) && takes_all(g);
     for (size_t i = 0; i < n; i++) {
-        struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
+        struct corners c = corners_of(form, boxes + i * BOX_NUMBERS);
         across.clamp = down.clamp = !later || !is_finite(&c);
         follow_side(&across, c.x);
         follow_side(&down, c.y);
         if (g->moved)
             move_corners(&affine, p->window.width, p->window.height, &c);
-        write_corners(format, &c, out + i * BOX_NUMBERS);
+        write_corners(form, &c, out + i * BOX_NUMBERS);
     }
 }
 
@@ -137,10 +137,10 @@ void boxes_follow(const struct geometry *g, apl_box_format format, bool warped, 
 #define BOX_SLACK 1e-6f
 
 /* Comparisons with NaN are false. */
-bool boxes_keep(const struct geometry *g, apl_box_format format, double size, double area,
+bool boxes_keep(const struct geometry *g, apl_form form, double size, double area,
                 const float box[BOX_NUMBERS])
 {
-    struct corners c = corners_of(format, box);
+    struct corners c = corners_of(form, box);
     float width = c.x[1] - c.x[0], height = c.y[1] - c.y[0];
     bool large = (double)width >= size && (double)height >= size && (double)(width * height) >= area;
     float right = (float)g->plan.window.width, bottom = (float)g->plan.window.height;

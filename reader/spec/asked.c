@@ -46,6 +46,8 @@ static apl_status check_pairs(const apl_reader_options *o, apl_error *err)
 {
     if (!o->fields && o->field_count)
         return fail(err, APL_E_INVALID, "fields is NULL, but field_count is %zu", o->field_count);
+    if (!o->kinds && o->kind_count)
+        return fail(err, APL_E_INVALID, "kinds is NULL, but kind_count is %zu", o->kind_count);
     if (!o->transforms && o->transform_count)
         return fail(err, APL_E_INVALID, "transforms is NULL, but transform_count is %zu", o->transform_count);
     if (o->transforms && !o->transform_count)

@@ -1,14 +1,15 @@
-/* Which fields follow the images of others - masks and boxes - as a caller asks for it, checked. */
+/* Which fields follow the images of others: masks, maps, boxes and what is per boxes, by their kinds. */
 #ifndef FOLLOWING_H
 #define FOLLOWING_H
 
 #include "spec.h"
 
-/* Finds the fields that follow the images of field `image` under its transform, and says what cannot be. Once it is known which
- * fields are wanted. */
-apl_status following_resolve(struct spec *spec, unsigned image, const apl_transform *t, apl_error *err);
+/* Finds out, for all images whose pixels move, what follows them, and refuses what cannot and what nobody has said anything of, by
+ * the rule of store/base/kind_rule.h. Once it is known which fields are wanted, and which have transforms. Boxes that follow, and what
+ * is per them, are read as if their first dimension varied: what can be left out has no fixed number. */
+apl_status following_resolve(struct spec *spec, apl_error *err);
 
-/* Once all transforms and collations are known: what of them contradicts that. */
+/* Once all collations are known, too: what of them contradicts that. */
 apl_status following_check(const struct spec *spec, apl_error *err);
 
 /* Planes of a mask: 1 for masks of two dimensions, as for those of which each record has one. */

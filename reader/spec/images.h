@@ -5,7 +5,7 @@
 #include "augment.h"
 #include "store.h"
 
-/* An image is u8 of one shape: {C, H, W} with at most APL_MAX_CHANNELS channels, or {H, W}, which is one. No image is what has
+/* By type, shape and form: an image is u8 of one shape: {C, H, W} with at most APL_MAX_CHANNELS channels, or {H, W}, which is one. No image is what has
  * its channels last: 1, 3 or 4 in the last dimension, and another number in the first; or 2, and more than 4. */
 bool is_image(const apl_field *field);
 
@@ -25,8 +25,9 @@ struct image_shape image_shape(const apl_field *field);
  * field {C, H, W}, or else {H, W}; 0 where none is an image. */
 unsigned image_stream(const struct schema *schema);
 
-/* The field called `name`, or, for NULL, the only image among those wanted (NULL: all): {C, H, W}, or of any size, if there is
- * such, else {H, W}. APL_E_NOTFOUND and APL_E_INVALID say what the fields are instead. */
+/* The field called `name`, unless its kind says that it is something else, or, for NULL, the only image among those wanted (NULL:
+ * all): of those whose kind is image, or else, if no field's is, of the inputs and kept files of no kind that are images by type and
+ * shape; {C, H, W}, or of any size, if there is such, else {H, W}. APL_E_NOTFOUND and APL_E_INVALID say what the fields are instead. */
 apl_status image_find(const struct schema *schema, const bool *wanted, const char *name, unsigned *field,
                       apl_error *err);
 

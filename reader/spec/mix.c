@@ -1,6 +1,8 @@
 /* The stores that a reader reads: see mix.h. */
 #include "mix.h"
 
+#include "kind_rule.h"
+#include "kind_text.h"
 #include "token_windows.h"
 
 #include <math.h>
@@ -145,9 +147,34 @@ static apl_status same_classes(const struct spec *spec, const apl_store *store, 
     return APL_OK;
 }
 
+/* Would both do the same beside an image that moves? An image of which nobody has said so is one by default. */
+static bool same_action(const apl_field *a, const apl_field *b)
+{
+    if (kind_agrees(a->kind, b->kind) || (field_action(a) == KIND_STAYS && field_action(b) == KIND_STAYS))
+        return true;
+    const apl_field *said = field_kind(a) == APL_KIND_NONE ? b : a, *other = said == a ? b : a;
+    return field_kind(said) == APL_KIND_IMAGE && field_kind(other) == APL_KIND_NONE;
+}
+
+/* What the caller declares is so in all stores. */
+static apl_status same_kind(const struct spec *spec, const apl_store *store, unsigned f, const apl_field *b,
+                            apl_error *err)
+{
+    const apl_field *a = &spec->schema->fields[f];
+    char own[160] = "of no kind", other[160] = "of no kind";
+    if (spec->declared[f] || same_action(a, b))
+        return APL_OK;
+    if (a->kind)
+        (void)apl_kind_print(NULL, a->kind, own, sizeof own);
+    if (b->kind)
+        (void)apl_kind_print(NULL, b->kind, other, sizeof other);
+    return fail(err, APL_E_MISMATCH, "%s: field %s is %s, but %s in %s: declare what it is (kinds)",
+                store->name, a->name, other, own, spec->store->name);
+}
+
 /* Is field f, if it is needed, the same in this store? */
 static apl_status match_field(const struct spec *spec, struct mix_source *s, unsigned f, bool needed,
-                              apl_error *err)
+                              bool moves, apl_error *err)
 {
     const struct schema *schema = &s->store->manifest.schema;
     const apl_field *own = &spec->schema->fields[f];
@@ -163,6 +190,8 @@ static apl_status match_field(const struct spec *spec, struct mix_source *s, uns
         return fail(err, APL_E_MISMATCH, "%s: field %s is %s, but %s in %s", s->store->name, own->name,
                     field_type_text(&schema->fields[found], there), field_type_text(own, here),
                     spec->store->name);
+    if (moves)
+        TRY(same_kind(spec, s->store, f, &schema->fields[found], err));
     return same_classes(spec, s->store, own, &schema->fields[found], err);
 }
 
@@ -174,7 +203,7 @@ apl_status mix_match_fields(struct spec *spec, const apl_reader_options *asked, 
         const struct schema *schema = &spec->sources.source[i].store->manifest.schema;
         for (unsigned f = 0; f < spec->schema->count; f++)
             TRY(match_field(spec, &spec->sources.source[i], f, spec->options.wanted[f] || (int)f == sampled,
-                            err));
+                            asked->transform_count > 0, err));
         for (unsigned f = 0; f < spec->schema->count; f++)
             if (spec->options.wanted[f])
                 spec->sources.source[i].fields |= (uint64_t)1 << spec->sources.source[i].field[f];
@@ -249,6 +278,7 @@ apl_status mix_digest_decoded(const struct spec *spec, struct hash128 *digest, a
             buffer_le(&b, wanted ? spec->sources.source[i].field[f] : NO_FIELD, 1);
             /* values that are read late were checked, or not */
             buffer_le(&b, late && spec->options.skip_corrupt, 1);
+            buffer_le(&b, field_varying(&spec->schema->fields[f]) > 0, 1); /* perhaps in this reader alone */
         }
     }
     buffer_le(&b, spec->options.windows.length > 0, 1); /* then kept values are decoded too */

@@ -3,6 +3,7 @@
 
 #include "blending.h"
 #include "collation.h"
+#include "field_kinds.h"
 #include "following.h"
 #include "mix.h"
 #include "parallel.h"
@@ -130,17 +131,14 @@ static apl_status resolve_transforms(struct spec *spec, const apl_reader_options
         apl_transform t;
         unsigned field = 0;
         TRY(transform_take(&t, asked->transforms, i, err));
-        TRY(transform_geometry(spec->store, o->wanted, &t, &field, err));
+        TRY(transform_geometry(spec->schema, o->wanted, &t, &field, err));
         TRY(check_normalised(&spec->schema->fields[field], &t, err));
         TRY(transform_moments(&spec->subset, &spec->schema->fields[field], &t, err));
         if (o->transforms[field].size)
             return fail(err, APL_E_INVALID, "field %s: two transforms", spec->schema->fields[field].name);
-        TRY(following_resolve(spec, field, &t, err));
-        t.masks = t.box_fields = NULL; /* the caller's memory */
-        t.mask_count = t.box_field_count = 0;
         o->transforms[field] = t;
     }
-    return APL_OK;
+    return following_resolve(spec, err);
 }
 
 /* ------------------------------------------------------------------------------------------- sampling */
@@ -244,6 +242,7 @@ apl_status options_resolve(struct spec *spec, const apl_reader_options *asked, a
 {
     struct reader_options *o = &spec->options;
     TRY(check_numbers(asked, err));
+    TRY(kinds_open(spec, asked->kinds, asked->kind_count, err));
     TRY(mix_open(spec, asked, err));
     TRY(stage_resolve(spec, asked, err));
     o->plan = (struct plan_options){.seed = asked->seed,

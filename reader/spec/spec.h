@@ -36,13 +36,14 @@ struct packing {
         most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
 };
 
-/* What a field is to the images of another, and which other. */
+/* What a field is to the images of another, and which other: masks and maps, boxes, and what has an element for each of these. */
 enum follow_as { FOLLOW_NOTHING, FOLLOW_MASK, FOLLOW_BOXES, FOLLOW_WITH_BOXES };
 /* Where masks are filled. */
 enum follow_fill { FILL_PADDED, FILL_AFFINE, FILL_PERSPECTIVE, FILL_ELASTIC, FOLLOW_FILLS };
 struct follow {
     enum follow_as as;
-    unsigned image;
+    unsigned image, boxes;          /* boxes: themselves, or those that it has elements for */
+    apl_form form;                  /* of boxes */
     uint8_t fills[FOLLOW_FILLS][8]; /* of a mask: an element each */
 };
 
@@ -169,7 +170,9 @@ struct mix_sources {
 
 struct spec {
     apl_store *store;
-    const struct schema *schema; /* of that */
+    const struct schema *schema; /* of that, or `own` */
+    struct schema own; /* the same, but for what is taken otherwise than stored: see field_kinds.h */
+    bool declared[APL_MAX_FIELDS]; /* the kinds of these are the reader's */
     struct reader_options options;
     struct mix_sources sources;
     bool elsewhere;       /* one of them is at a URL */

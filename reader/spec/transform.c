@@ -124,10 +124,9 @@ void transform_give(apl_transform *theirs, const apl_transform *t)
     theirs->size = size;
 }
 
-apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,
-                              apl_error *err)
+apl_status transform_geometry(const struct schema *schema, const bool *wanted, apl_transform *t,
+                              unsigned *field, apl_error *err)
 {
-    const struct schema *schema = &store->manifest.schema;
     TRY(image_find(schema, wanted, t->field, field, err));
     t->field = schema->fields[*field].name;
     return check_transform(&schema->fields[*field], t, err);
@@ -226,7 +225,7 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
     TRY(transform_take(&t, transform, 0, err));
     struct subset subset;
     unsigned field = 0;
-    TRY(transform_geometry(store, NULL, &t, &field, err));
+    TRY(transform_geometry(&store->manifest.schema, NULL, &t, &field, err));
     TRY(subset_open(store, split, &subset, err));
     apl_status status = transform_moments(&subset, &store->manifest.schema.fields[field], &t, err);
     subset_close(&subset);
@@ -240,7 +239,7 @@ apl_status transform_complete(const struct spec *spec, apl_transform *transform,
     apl_transform t;
     unsigned field = 0;
     TRY(transform_take(&t, transform, 0, err));
-    TRY(transform_geometry(spec->store, NULL, &t, &field, err));
+    TRY(transform_geometry(spec->schema, NULL, &t, &field, err));
     TRY(transform_moments(&spec->subset, &spec->schema->fields[field], &t, err));
     transform_give(transform, &t);
     return APL_OK;

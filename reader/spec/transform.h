@@ -18,8 +18,8 @@ void transform_give(apl_transform *theirs, const apl_transform *t);
 
 /* Finds the field that the transform is for, among those wanted (NULL: all), and fills in its name, the sizes
  * of the crop and the dtype. Says what cannot be. */
-apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,
-                              apl_error *err);
+apl_status transform_geometry(const struct schema *schema, const bool *wanted, apl_transform *t,
+                              unsigned *field, apl_error *err);
 
 /* Fills in mean and standard deviation where they are needed and none were given: those of all records that are in the split "train"
  * of the subset's stores, or those that its one store without such a split has kept. After transform_geometry(). Likely errors:

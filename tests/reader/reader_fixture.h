@@ -91,7 +91,9 @@ static inline void fixture_schema(apl_writer *w)
     cr_assert_eq(apl_writer_add_field(w, "name", kept ? APL_U8 : APL_UTF8, APL_NAME, 1, name, NULL), APL_OK);
     if (kept)
         cr_assert_eq(apl_writer_set_media(w, "name", "application/octet-stream", NULL), APL_OK);
+    static const apl_kind plain = {.id = APL_KIND_PLAIN, .origin = APL_DECLARED};
     cr_assert_eq(apl_writer_add_field(w, "track", APL_F32, APL_INPUT, 2, track, NULL), APL_OK);
+    cr_assert_eq(apl_writer_set_kind(w, "track", &plain, NULL), APL_OK);
     cr_assert_eq(apl_writer_set_classes(w, "label", classes, CLASSES, NULL), APL_OK);
 }
 

@@ -76,32 +76,38 @@ static apl_store *make_store(bool any, size_t labels)
     return fx_open(fx_path("db"));
 }
 
-static const char *const mask_name = "mask", *const labels_name = "labels";
+static const char *const all_kinds[] = {"mask=mask", "boxes=boxes,xyxy", "labels=label,per=boxes"},
+                         *const mask_alone[] = {"mask=mask", "boxes=plain", "labels=plain"};
+#define KINDS 3u
 
 static apl_transform following(void)
 {
     apl_transform t = APL_TRANSFORM_INIT;
     t.field = "image";
-    t.masks = &mask_name;
-    t.mask_count = 1;
-    t.boxes = "boxes";
-    t.box_fields = &labels_name;
-    t.box_field_count = 1;
     t.crop_height = t.crop_width = OUT;
     t.flip = APL_FLIP_RANDOM;
     t.vertical_flip_p = 0.5;
     return t;
 }
 
-static apl_reader *open_reader(apl_store *s, const apl_transform *t, const apl_collation *c, unsigned threads)
+static apl_reader_options asking(const apl_transform *t, const char *const *kinds)
 {
     apl_reader_options o = APL_READER_OPTIONS_INIT;
+    o.transforms = t;
+    o.transform_count = 1;
+    o.kinds = kinds;
+    o.kind_count = kinds ? KINDS : 0;
+    return o;
+}
+
+static apl_reader *open_reader(apl_store *s, const apl_transform *t, const char *const *kinds,
+                               const apl_collation *c, unsigned threads)
+{
+    apl_reader_options o = asking(t, kinds);
     apl_reader *r;
     o.batch_size = 7;
     o.seed = SEED;
     o.threads = threads;
-    o.transforms = t;
-    o.transform_count = 1;
     o.collations = c;
     o.collation_count = c != NULL;
     OK(apl_reader_open(s, &o, &r, &fx_err));
@@ -133,7 +139,7 @@ static unsigned check_boxes(const apl_batch *b, size_t k)
 static void check_all(apl_store *s, const apl_transform *t, unsigned threads, unsigned *kept,
                       unsigned *inside)
 {
-    apl_reader *r = open_reader(s, t, NULL, threads);
+    apl_reader *r = open_reader(s, t, all_kinds, NULL, threads);
     apl_batch *b;
     *kept = *inside = 0;
     while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
@@ -154,7 +160,7 @@ static void check_all(apl_store *s, const apl_transform *t, unsigned threads, un
 /* All are like their images; counts their elements. */
 static void check_masks(apl_store *s, const apl_transform *t, unsigned found[256])
 {
-    apl_reader *r = open_reader(s, t, NULL, 2);
+    apl_reader *r = open_reader(s, t, mask_alone, NULL, 2);
     apl_batch *b;
     while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
         for (size_t k = 0; k < apl_batch_rows(b); k++) {
@@ -210,16 +216,12 @@ Test(reader_follow, masks_are_filled_as_their_images)
     t.pad_mask_fill = fills[0];
     t.affine_mask_fill = fills[1];
     t.perspective_mask_fill = fills[2];
-    t.boxes = NULL;
-    t.box_field_count = 0;
     check_masks(s, &t, found);
     for (unsigned i = 0; i < 4; i++)
         cr_assert_gt(found[fills[i]], 0, "%u", fills[i]);
     t.affine_mask_fill = -1;
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader_options o = asking(&t, mask_alone);
     apl_reader *r;
-    o.transforms = &t;
-    o.transform_count = 1;
     FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
     SAYS("field mask: u8 cannot hold affine_mask_fill -1 exactly");
     apl_store_close(s);
@@ -232,14 +234,11 @@ Test(reader_follow, masks_are_reflected_as_their_images)
     apl_transform t = following();
     t.pad = 5;
     t.pad_mode = APL_PAD_REFLECT;
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader_options o = asking(&t, all_kinds);
     apl_reader *r;
-    o.transforms = &t;
-    o.transform_count = 1;
     FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
     SAYS("pad with a constant");
-    t.boxes = NULL;
-    t.box_field_count = 0;
+    o.kinds = mask_alone;
     t.crop_height = t.crop_width = PLANE + 10;
     t.flip = APL_FLIP_NONE;
     t.vertical_flip_p = 0;
@@ -265,7 +264,7 @@ Test(reader_follow, boxes_are_padded_too)
     c.field = "boxes";
     c.how = APL_COLLATE_PAD;
     c.fill = -1;
-    apl_reader *r = open_reader(s, &t, &c, 1);
+    apl_reader *r = open_reader(s, &t, all_kinds, &c, 1);
     while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
         const apl_column *boxes = apl_batch_column(b, BOXES), *labels = apl_batch_column(b, LABELS);
         const int64_t *lengths = apl_batch_part(b, BOXES, APL_PART_LENGTHS)->data;
@@ -281,44 +280,42 @@ Test(reader_follow, boxes_are_padded_too)
     apl_store_close(s);
 }
 
-static void check_refused(apl_store *s, const apl_transform *t, const char *why)
+/* With these kinds of mask, boxes and labels. */
+static void check_refused(apl_store *s, const apl_transform *t, apl_status status, const char *mask,
+                          const char *boxes, const char *labels, const char *why)
 {
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    const char *const kinds[KINDS] = {mask, boxes, labels};
+    apl_reader_options o = asking(t, kinds);
     apl_reader *r;
-    o.transforms = t;
-    o.transform_count = 1;
-    FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
+    FAILS(status, apl_reader_open(s, &o, &r, &fx_err));
     SAYS(why);
 }
 
 Test(reader_follow, what_cannot_follow_is_refused)
 {
-    static const char *const wrong = "labels", *const twice[] = {"mask", "mask"}, *const same = "image";
+    static const char *const mask = "mask=mask", *const boxes = "boxes=boxes",
+                             *const labels = "labels=label,per=boxes";
     apl_store *s = make_store(false, 0);
     apl_transform t = following();
-    t.masks = &wrong;
-    t.box_field_count = 0;
-    check_refused(s, &t, "not a mask");
-    t.masks = twice;
-    t.mask_count = 2;
-    check_refused(s, &t, "in two ways");
-    t.masks = &same;
-    t.mask_count = 1;
-    check_refused(s, &t, "it is the same");
-    t = following();
-    t.boxes = "mask";
-    check_refused(s, &t, "in two ways");
-    t.mask_count = 0;
-    check_refused(s, &t, "boxes are f32[*,4]");
+    check_refused(s, &t, APL_E_UNSUPPORTED, "mask=map,linear", boxes, labels, "cannot move a linear map yet");
+    check_refused(s, &t, APL_E_UNSUPPORTED, mask, "boxes=boxes,yxyx", labels,
+                  "only boxes of form xyxy, xywh or cxcywh");
+    check_refused(s, &t, APL_E_UNSUPPORTED, mask, "boxes=boxes,xyxy-rel", labels, "can be moved yet");
+    check_refused(s, &t, APL_E_INVALID, mask, "boxes=pinned", labels, "pinned to 'image'");
+    check_refused(s, &t, APL_E_INVALID, mask, boxes, "boxes=boxes", "declared twice");
+    check_refused(s, &t, APL_E_INVALID, mask, boxes, "labels=label,per=boxen", "no such field");
+    check_refused(s, &t, APL_E_INVALID, mask, boxes, "labels=label,per=labels", "itself");
+    check_refused(s, &t, APL_E_NOTFOUND, mask, boxes, "label=label", "label");
+    t.box_min_size = 1;
+    check_refused(s, &t, APL_E_UNSUPPORTED, mask, "boxes=boxes,per=labels", "labels=label",
+                  "cannot be left out of it");
+    check_refused(s, &t, APL_E_INVALID, mask, "boxes=plain", "labels=label",
+                  "no field that is read is of that kind");
+    t.box_min_area = -1;
+    check_refused(s, &t, APL_E_INVALID, mask, boxes, labels, "at least 0");
     t = following();
     t.policy = APL_POLICY_TRIVIAL_WIDE;
-    check_refused(s, &t, "do not follow");
-    t = following();
-    t.boxes = NULL;
-    check_refused(s, &t, "no boxes are");
-    t = following();
-    t.box_min_area = -1;
-    check_refused(s, &t, "at least 0");
+    check_refused(s, &t, APL_E_INVALID, mask, boxes, labels, "do not follow");
     apl_store_close(s);
 }
 
@@ -326,7 +323,7 @@ Test(reader_follow, labels_are_as_many_as_boxes)
 {
     apl_store *s = make_store(false, 3);
     apl_transform t = following();
-    apl_reader *r = open_reader(s, &t, NULL, APL_NO_THREADS);
+    apl_reader *r = open_reader(s, &t, all_kinds, NULL, APL_NO_THREADS);
     apl_batch *b;
     FAILS(APL_E_INVALID, apl_reader_next(r, &b, &fx_err));
     SAYS("field labels: 3 values for");
@@ -362,13 +359,13 @@ Test(reader_follow, boxes_are_clamped_when_they_have_moved)
     const float box[BOX_NUMBERS] = {-2, 1, 8, 33}, endless[BOX_NUMBERS] = {-INFINITY, 1, 8, 2};
     float out[BOX_NUMBERS];
     whole.flip = true;
-    boxes_follow(&whole, APL_BOX_XYXY, true, box, 1, out);
+    boxes_follow(&whole, APL_FORM_XYXY, true, box, 1, out);
     cr_assert(out[0] == 12 && out[1] == 1 && out[2] == 22 && out[3] == 33);
-    boxes_follow(&whole, APL_BOX_XYXY, false, box, 1, out);
+    boxes_follow(&whole, APL_FORM_XYXY, false, box, 1, out);
     cr_assert(out[0] == 12 && out[1] == 1 && out[2] == 20 && out[3] == 30);
-    boxes_follow(&whole, APL_BOX_XYXY, true, endless, 1, out);
+    boxes_follow(&whole, APL_FORM_XYXY, true, endless, 1, out);
     cr_assert(out[0] == 12 && out[2] == 20);
-    boxes_follow(&part, APL_BOX_XYXY, true, box, 1, out);
+    boxes_follow(&part, APL_FORM_XYXY, true, box, 1, out);
     cr_assert(out[0] == 0 && out[1] == 1 && out[2] == 8 && out[3] == 29);
 }
 
@@ -379,14 +376,14 @@ Test(reader_follow, formats_of_boxes_say_the_same)
                 middle[BOX_NUMBERS] = {30, 15, 40, 10};
     float out[BOX_NUMBERS];
     g.flip = true; /* 0 ... 30 of 60 becomes 30 ... 60 */
-    boxes_follow(&g, APL_BOX_XYXY, false, corners, 1, out);
+    boxes_follow(&g, APL_FORM_XYXY, false, corners, 1, out);
     cr_assert(out[0] == 30 && out[1] == 5 && out[2] == 60 && out[3] == 15);
-    boxes_follow(&g, APL_BOX_XYWH, false, sides, 1, out);
+    boxes_follow(&g, APL_FORM_XYWH, false, sides, 1, out);
     cr_assert(out[0] == 30 && out[1] == 5 && out[2] == 30 && out[3] == 10);
-    boxes_follow(&g, APL_BOX_CXCYWH, false, middle, 1, out);
+    boxes_follow(&g, APL_FORM_CXCYWH, false, middle, 1, out);
     cr_assert(out[0] == 45 && out[1] == 10 && out[2] == 30 && out[3] == 10);
-    cr_assert(boxes_keep(&g, APL_BOX_CXCYWH, 10, 300, out) && !boxes_keep(&g, APL_BOX_CXCYWH, 10, 301, out) &&
-              !boxes_keep(&g, APL_BOX_CXCYWH, 11, 0, out));
+    cr_assert(boxes_keep(&g, APL_FORM_CXCYWH, 10, 300, out) &&
+              !boxes_keep(&g, APL_FORM_CXCYWH, 10, 301, out) && !boxes_keep(&g, APL_FORM_CXCYWH, 11, 0, out));
     out[0] = NAN;
-    cr_assert(!boxes_keep(&g, APL_BOX_CXCYWH, 0, 0, out));
+    cr_assert(!boxes_keep(&g, APL_FORM_CXCYWH, 0, 0, out));
 }

@@ -146,6 +146,27 @@ static int check_name(const char *name, char **argv)
     return 0;
 }
 
+/* Options of readers that are gone, and what says the same: until 0.2. */
+static const struct {
+    const char *name, *instead;
+} gone[] = {
+    {"mask", "--field NAME=mask"},
+    {"boxes", "--field NAME=boxes,FORM"},
+    {"box-format", "--field NAME=boxes,xywh"},
+    {"box-field", "--field NAME=label,per=BOXES"},
+    {"box-fields", "--field NAME=label,per=BOXES"},
+};
+
+static int no_such_option(const struct command_line *line, char **argv, int opt)
+{
+    const char *word = argv[optind - 1];
+    size_t n = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+    for (size_t i = 0; line->reader && n && i < sizeof gone / sizeof *gone; i++)
+        if (strlen(gone[i].name) == n && strncmp(gone[i].name, word + 2, n) == 0)
+            return misuse("--%s is gone: %s says what a field is", gone[i].name, gone[i].instead);
+    return misused_option(argv, opt);
+}
+
 int options_read(const struct command_line *line, void *job, int argc, char **argv)
 {
     struct option options[MOST_ROWS + READER_OPTIONS_MAX + 1];
@@ -161,7 +182,7 @@ int options_read(const struct command_line *line, void *job, int argc, char **ar
         if (opt >= READER_OPTION_OPT)
             status = reader_args_take((struct reader_args *)((char *)job + line->reader_args), opt, optarg);
         else
-            status = row ? take(line, row, job) : misused_option(argv, opt);
+            status = row ? take(line, row, job) : no_such_option(line, argv, opt);
     }
     return status;
 }

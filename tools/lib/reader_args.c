@@ -10,9 +10,15 @@
 
 /* ---------------------------------------------------------------------------------------------- taking */
 
+/* May it be given again and again? Each time is an item, as it is. */
+static bool is_repeated(size_t i)
+{
+    return reader_options[i].kind == READER_REPEATED || reader_options[i].kind == READER_KINDS;
+}
+
 static void forget(struct reader_args *args, size_t i)
 {
-    for (size_t k = 0; reader_options[i].kind == READER_REPEATED && k < args->given[i].count; k++)
+    for (size_t k = 0; is_repeated(i) && k < args->given[i].count; k++)
         free(args->given[i].items[k]);
     free(args->given[i].text);
     free(args->given[i].items);
@@ -62,15 +68,14 @@ static bool append(struct reader_args *args, size_t i, const char *value)
 /* Is each of its values to be tried? */
 static bool is_list(size_t i)
 {
-    return reader_options[i].kind != READER_FIELDS && reader_options[i].kind != READER_REPEATED;
+    return reader_options[i].kind != READER_FIELDS && !is_repeated(i);
 }
 
 int reader_args_take(struct reader_args *args, int opt, const char *value)
 {
     size_t i = (size_t)(opt - READER_OPTION_OPT);
     struct reader_choice scratch;
-    if (!(reader_options[i].kind == READER_REPEATED ? append(args, i, value)
-                                                    : keep(args, i, value ? value : "yes")))
+    if (!(is_repeated(i) ? append(args, i, value) : keep(args, i, value ? value : "yes")))
         return failed("out of memory");
     for (size_t k = 0; k < args->given[i].count; k++)
         if (!reader_option_set(&reader_options[i], args->given[i].items[k], &scratch))
@@ -146,7 +151,7 @@ void reader_args_choose(const struct reader_args *args, size_t choice, struct re
     for (size_t i = 0; i < reader_option_count; i++) {
         if (!args->given[i].text || reader_options[i].kind == READER_REPEATED)
             continue;
-        if (reader_options[i].kind == READER_FIELDS) {
+        if (!is_list(i)) {
             put_names(args, i, out);
         } else {
             reader_option_set(&reader_options[i], item_of(args, i, choice), out);

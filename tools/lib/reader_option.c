@@ -16,16 +16,13 @@ static const struct word scales[] = {
 static const struct word dtypes[] = {
     {"u8", APL_U8}, {"f32", APL_F32}, {"f16", APL_F16}, {"bf16", APL_BF16}, {NULL, 0}};
 static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {NULL, 0}};
-static const struct word box_formats[] = {
-    {"xyxy", APL_BOX_XYXY}, {"xywh", APL_BOX_XYWH}, {"cxcywh", APL_BOX_CXCYWH}, {NULL, 0}};
 
 #define OWN                  (FOR_BENCH | FOR_STREAM) /* of who takes the batches as well */
 #define BOTH                 (OWN | FOR_SERVE)
 #define ALL                  (BOTH | FOR_AUDIT)
-#define TAKEN                (FOR_STREAM | FOR_SERVE) /* what others train on */
-#define READ                 (BOTH | FOR_STAGE)       /* which say what is read, */
-#define ORDERED              (ALL | FOR_STAGE)        /* and when */
-#define FREE                 (OWN | FOR_AUDIT)        /* free order has no ranks */
+#define READ                 (BOTH | FOR_STAGE) /* which say what is read, */
+#define ORDERED              (ALL | FOR_STAGE)  /* and when */
+#define FREE                 (OWN | FOR_AUDIT)  /* free order has no ranks */
 #define PLACE(member)        offsetof(struct reader_choice, member), sizeof(((struct reader_choice *)NULL)->member)
 #define NAMES(member, count) offsetof(struct reader_choice, member), offsetof(struct reader_choice, count)
 #define UP_TO(max)           0, (max), NULL
@@ -62,8 +59,12 @@ const struct reader_option reader_options[] = {
      "read another store too, in one order; may be repeated"},
     {"own-weight", IN_RECORDS, READER_REAL, ORDERED, PLACE(options.mix.weight), ANY, "W",
      "weight of DB, where stores have weights (1)"},
-    {"fields", IN_RECORDS, READER_FIELDS, READ, NAMES(options.fields, options.field_count), ANY, "NAME,...",
-     "only these fields"},
+    {"fields", IN_RECORDS, READER_FIELDS, ORDERED, NAMES(options.fields, options.field_count), ANY,
+     "NAME,...", "only these fields"},
+    {"field", IN_RECORDS, READER_KINDS, ORDERED, NAMES(options.kinds, options.kind_count), ANY,
+     "NAME=KIND[,WORD]...",
+     "what a field is, where DB does not say or is wrong: boxes=boxes,xywh\nlabels=label,per=boxes seg=mask "
+     "P2=pinned age=plain ...; may be repeated"},
     {"batch-size", IN_RECORDS, READER_NUMBER, ORDERED, PLACE(options.batch_size), 1, 1u << 24, NULL, "N",
      "records per batch (256)"},
     {"drop-last", IN_RECORDS, READER_FLAG, READ, PLACE(options.drop_last), ANY, NULL,
@@ -136,11 +137,6 @@ const struct reader_option reader_options[] = {
      "its share of the area (0.08:1), and width / height (3/4 to 4/3)"},
     {"flip", IN_IMAGES, READER_WORD, ALL, PLACE(transform.flip), ONE_OF(flips), "KIND",
      "none, random or alternating"},
-    {"mask", IN_IMAGES, READER_FIELDS, TAKEN, NAMES(transform.masks, transform.mask_count), ANY, "NAME,...",
-     "fields that follow the images through crops and flips"},
-    {"boxes", IN_IMAGES, READER_TEXT, FOR_SERVE, PLACE(transform.boxes), ANY, "NAME", NULL},
-    {"box-format", IN_IMAGES, READER_WORD, FOR_SERVE, PLACE(transform.box_format), ONE_OF(box_formats),
-     "FORMAT", "so do these boxes: xyxy (default), xywh or cxcywh"},
     {"brightness", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.brightness), ANY, "MIN:MAX", NULL},
     {"contrast", IN_IMAGES, READER_RANGE, ALL, PLACE(transform.contrast), ANY, "MIN:MAX",
      "change colours by random factors,"},

@@ -59,6 +59,7 @@ enum reader_kind {
     READER_RANGE,   /* MIN:MAX, or one number that is both */
     READER_RANKS,   /* as rank_args_take() reads them */
     READER_FIELDS,  /* names, put together from all items of the list */
+    READER_KINDS,   /* NAME=KIND[,WORD]..., given again and again and put together */
     READER_REPEATED /* the option may be given again and again */
 };
 
@@ -73,7 +74,7 @@ struct reader_option {
     enum reader_kind kind;
     unsigned who;
     size_t offset,
-        bytes; /* of what it sets in a choice; READER_FIELDS: where the names go, and their number */
+        bytes; /* of what it sets in a choice; READER_FIELDS and READER_KINDS: where the texts go, and their number */
     uint64_t min, max;
     const struct word *words; /* the last one has no name */
     const char *value, *help; /* for --help; help NULL: it shares the line of the next one that has */

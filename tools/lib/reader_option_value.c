@@ -63,6 +63,14 @@ static bool parse_crop(const char *text, const struct reader_option *o, unsigned
 _Static_assert(offsetof(apl_transform, crop_width) == offsetof(apl_transform, crop_height) + sizeof(unsigned),
                "the crop's width comes after its height");
 
+/* What is wrong with a kind is said once it is misused. */
+static bool parse_kind(const char *text, apl_error *err)
+{
+    char field[APL_MAX_NAME + 1];
+    apl_kind kind;
+    return apl_kind_parse(text, field, &kind, err) == APL_OK;
+}
+
 static bool parse_word(const char *text, const struct word *words, uint64_t *value)
 {
     for (; words->name; words++) {
@@ -104,6 +112,8 @@ bool reader_option_set(const struct reader_option *o, const char *text, struct r
     case READER_TEXT:
         memcpy(to, &text, sizeof text);
         return *text != 0;
+    case READER_KINDS:
+        return parse_kind(text, NULL);
     case READER_FIELDS:   /* put together from all items */
     case READER_REPEATED: /* see reader_args_items() */
         return *text != 0;
@@ -134,7 +144,10 @@ int reader_option_misuse(const struct reader_option *o, const char *item)
     const char *name = o->name;
     unsigned long long min = o->min, max = o->max;
     struct rank_args ranks;
+    apl_error err;
     switch (o->kind) {
+    case READER_KINDS:
+        return parse_kind(item, &err) ? 0 : misuse("--%s %s", name, err.message);
     case READER_WORD:
         return misuse("--%s is %s, not '%s'", name, words_text(o->words), shown(item));
     case READER_THREADS:

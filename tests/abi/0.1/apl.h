@@ -42,6 +42,7 @@
  * Where to look (each header can be read on its own; docs/API.md and apl(3) are organised by task):
  *
  *     apl/status.h      status codes and errors
+ *     apl/kind.h        what fields are: images, masks, boxes, ...
  *     apl/store.h       open and describe a store, get records, find records, verify
  *     apl/set.h         open many stores as one
  *     apl/writer.h      make a store
@@ -94,6 +95,7 @@
 #define APL_H
 
 #include "apl/collation.h"
+#include "apl/kind.h"
 #include "apl/reader.h"
 #include "apl/sampling.h"
 #include "apl/serve.h"

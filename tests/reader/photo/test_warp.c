@@ -176,7 +176,7 @@ Test(warp, elastic_corners_are_within_the_field)
     cr_assert_eq(elastic_check("image", 3, &t, NULL), APL_OK);
     cr_assert_eq(warps_draw(&scratch, &t, &draws, 64, 64, &warps, NULL), APL_OK);
     cr_assert(warps.count == 1 && warps.elastic[0]);
-    boxes_warp(&warps.all[0], 64, 64, APL_BOX_XYXY, boxes, 2);
+    boxes_warp(&warps.all[0], 64, 64, APL_FORM_XYXY, boxes, 2);
     cr_assert(boxes[0] >= 0 && boxes[0] <= 5 && boxes[2] >= 58 && boxes[2] <= 64 && isnan(boxes[4]));
     scratch_free(&scratch);
 }

@@ -21,17 +21,19 @@ extern "C" {
  * becomes corrupt while the reader is open, its tokens are padding.
  *
  * Opening a reader that packs reads the lengths of all records and holds 4 bytes for each; fields that are not kept
- * files are decoded for that. PACK needs strict order, without lanes or sampling.
+ * files are decoded for that. PACK needs strict order, without lanes; its epochs are samples only where the stores of
+ * a mix have weights (see apl_mix).
  *
  * WINDOWS delivers windows in place of records: window k of a value has its tokens k * stride ... k * stride + length
  * - 1. Tokens at the end of a value that do not fill a window are not read. With `join`, the values of all records
  * that are read, in the order of their ids, are one stream of tokens for each store, and windows run on from record
  * to record; a corrupt block that is left out ends the stream. Windows are numbered in this order from 0: these
  * numbers are the batch's ids, and positions, states, receipts, the reader's `window` and `reuse` count windows. They
- * are shuffled as records are, in strict or free order, with lanes and ranks; sampling is not supported. Fields that
- * are not made into windows are not read; each record's values in those that are must have the same length.
- * apl_batch_pieces() says which record each row is from; apl_reader_source() takes these record ids, and errors name
- * them. A block of records is decoded once for all of its windows.
+ * are shuffled as records are, in strict or free order, with lanes and ranks, and sampled alike, or by weights of the
+ * stores of a mix; weights of classes and records are not supported. Fields that are not made into windows are not
+ * read; each record's values in those that are must have the same length. apl_batch_pieces() says which record each
+ * row is from; apl_reader_source() takes these record ids, and errors name them. A block of records is decoded once for
+ * all of its windows.
  *
  * Opening a reader that makes windows reads the lengths of all records. With `join` it holds the first length - 1
  * tokens of each block. A record of a block that is corrupt by then counts as one window, which is left out.

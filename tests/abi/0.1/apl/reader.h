@@ -121,12 +121,20 @@ typedef struct apl_source {
  * equally often, except for a uniform subset, new in each epoch, that comes once more. With replacement
  * (sampling->replacement), each delivery independently picks a store with probability proportional to its weight, then
  * any of its records. With weights, sampling->field and sampling->weights must be NULL.
+ *
+ * Where values are packed (PACK), all epochs have the same number of tokens, that of sampling->records records on
+ * average, and each store has its share of them: that of the records it would get by its weight, or with `by_tokens`
+ * its weight itself. In one epoch the share is off by less than a value of the store, or, of the largest share, of each
+ * store; on average over epochs by less than a value in all. What lies beyond the last token of an epoch is not
+ * delivered. Draws with replacement are not supported there. Windows are all of one length, so that weights are of
+ * windows and of tokens alike.
  */
 typedef struct apl_mix {
     const apl_source *sources; /* the other stores */
     size_t count;
     double weight; /* of the reader's own store */
-    uint64_t reserved[3];
+    int by_tokens; /* 1, with PACK or WINDOWS: weights are shares of tokens; 0: of records, or windows */
+    uint32_t reserved[5];
 } apl_mix;
 
 /* What to do when something goes wrong. */
@@ -229,15 +237,22 @@ typedef struct apl_reader_options {
      * blend and on_batch. */
     int stage;
 
+    /* What fields are, where the store does not say, or says otherwise: each as apl_kind_parse() reads it, such as
+     * "boxes=boxes,xywh". What moves the pixels of an image moves what is declared to lie in it, and is refused
+     * beside what cannot be moved, or beside arrays of numbers of which nobody has said what they are: see
+     * apl_transform. */
+    const char *const *kinds;
+    size_t kind_count;
+
     /* An existing directory, in which a thread updates a file of the reader's figures every second, for `apldata
      * top`: see docs/MONITORING.md. NULL: $APL_MONITOR, if it is set; "": do not. */
     const char *monitor;
 } apl_reader_options;
-#define APL_READER_OPTIONS_INIT                                                                             \
-    {                                                                                                       \
-        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}},  \
-            {0, 0, {0}}, NULL, 0, NULL, 0, NULL                                                             \
+#define APL_READER_OPTIONS_INIT                                                                               \
+    {                                                                                                         \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, 0, {0}}, \
+            {0, 0, {0}}, NULL, 0, NULL, 0, NULL, 0, NULL                                                      \
     }
 
 /*

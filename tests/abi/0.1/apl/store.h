@@ -2,6 +2,7 @@
 #ifndef APL_STORE_H
 #define APL_STORE_H
 
+#include "kind.h"
 #include "status.h"
 
 #ifdef __cplusplus
@@ -12,7 +13,6 @@ extern "C" {
 
 #define APL_MAX_FIELDS 64          /* fields a schema may have */
 #define APL_MAX_DIMS   8           /* dimensions a field may have */
-#define APL_MAX_NAME   255         /* bytes in the name of a field, split, member or class */
 #define APL_MAX_VALUE  (64u << 20) /* bytes in one value */
 #define APL_MAX_BLOCK  65536       /* records in one block */
 
@@ -67,6 +67,7 @@ typedef struct apl_field {
     /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading
      * such a value still returns the file, byte for byte as it came. */
     uint64_t indexed;
+    const apl_kind *kind; /* what it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */
@@ -227,6 +228,13 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
  */
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
                                                   unsigned channel, double *mean, double *std);
+
+/*
+ * The same over the split "train": by what images are normalised. A store without such a split may keep the figures of the store
+ * that its records were extracted from (see apl_writer_keep_moments()). APL_E_NOTFOUND: it does not.
+ */
+APL_API APL_MUST_USE apl_status apl_store_training_moments(const apl_store *store, unsigned field, unsigned channel,
+                                                           double *mean, double *std);
 
 /* --------------------------------------------------------------------------------------------- batches */
 

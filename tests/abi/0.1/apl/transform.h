@@ -28,6 +28,18 @@ typedef enum apl_scale {
     APL_SCALE_NONE = 2       /* v unchanged */
 } apl_scale;
 
+/* How the pixels of a field's values lie: APL_FORM_CHW, APL_FORM_HWC or APL_FORM_HW, as its kind says or else its shape,
+ * for u8 and u16 of two or three dimensions; APL_FORM_NONE for others, for kinds other than image, mask and map, and
+ * for more than APL_MAX_CHANNELS channels. The channels of {H, W, C} come last if C is 1, 3 or 4, or 2, and H is none of
+ * these. */
+APL_API apl_form apl_field_form(const apl_field *field);
+
+/* What becomes of a field when the pixels of its image move: it stays as it is, it moves too, or it cannot, and neither
+ * must the pixels. Decided by its kind alone (NULL: that of the field); where nobody has said it, single numbers, text and
+ * files that are no images stay, and arrays of numbers and images are refused. No name is looked at. */
+typedef enum apl_action { APL_STAYS = 0, APL_MOVES = 1, APL_REFUSED = 2 } apl_action;
+APL_API apl_action apl_field_action(const apl_field *field, const apl_kind *kind);
+
 /* How images are resized before they are cropped. */
 typedef enum apl_sizing {
     APL_SIZING_NONE = 0,
@@ -52,10 +64,6 @@ typedef enum apl_policy {
 } apl_policy;
 typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpolation;
 
-/* The four numbers of a box, in pixels: two corners {left, top, right, bottom}, a corner and the sides
- * {left, top, width, height}, or the centre and the sides. */
-typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH = 2 } apl_box_format;
-
 #define APL_MAX_CHANNELS 16
 
 /*
@@ -66,11 +74,29 @@ typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH
  * keyed by the field, so the images of one record, such as a left and a right view, are augmented alike: with equal
  * settings and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start from
  * APL_TRANSFORM_INIT.
+ *
+ * Readers move what lies in an image with its pixels, by the kinds of the fields that are read (apl_field.kind, or
+ * apl_reader_options.kinds). Resizing, padding, crops, flips, affine maps, perspective, elastic and policies move pixels.
+ * A field whose kind has no of= belongs to the only image that is read; with several, it must say of which it is.
+ *
+ * Masks, and maps of nearest elements, have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or
+ * three varying dimensions with one channel, or kept as image/jpeg. They keep their dtype; in batches they have the
+ * shape {H, W} or {N, H, W} of the crop. Resampling takes the nearest element; padding is mask_fill, or reflected like
+ * the image. Boxes, f32 {n, 4} of form xyxy, xywh or cxcywh in pixels, are clamped to the crop; see box_min_size. With
+ * box i, element i of fields that are per the boxes is removed. In batches, boxes and what is per them have a first
+ * dimension that varies, however they are stored; they are collated like other such fields, but cannot be packed or be
+ * part of a graph. Neither follow a policy.
+ *
+ * Labels, text, tokens, audio, plain fields and other images stay as they are. APL_E_INVALID: a field that is read is
+ * pinned to the image, or is an array of numbers of no kind. APL_E_UNSUPPORTED: keypoints, vectors, and what else cannot
+ * be moved yet. Transforms that move nothing, such as changes of colour, are for any fields.
  */
 typedef struct apl_transform {
-    size_t size;       /* sizeof(apl_transform) */
-    const char *field; /* NULL: the only image field, of shape {C, H, W} if there is one, otherwise {H, W} */
-    unsigned pad;      /* pixels on every side, that a crop may take: unlike pads, it enlarges nothing */
+    size_t size; /* sizeof(apl_transform) */
+    /* NULL: the only field of kind image that is read, or, if there is none, the only input or kept file of no kind that
+     * is an image by its type and shape; {C, H, W} if there is one, otherwise {H, W}. */
+    const char *field;
+    unsigned pad; /* pixels on every side, that a crop may take: unlike pads, it enlarges nothing */
     apl_pad pad_mode;
     unsigned crop_height, crop_width; /* 0: as stored, or as padded by pads */
     int crop_centre;                  /* 1: centre crop; 0: random crop */
@@ -79,8 +105,9 @@ typedef struct apl_transform {
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Padding
      * comes first, so its black becomes -mean / std. Where
-     * the standard deviation is 0, both are taken from the split "train", or, without one, from the split that
-     * is read; in a mix, from those of all its stores together. If a store has no moments for images of varying size
+     * the standard deviation is 0, both are taken from the split "train"; in a mix, from those of all its stores together. A store
+     * without such a split has those of the store that it was extracted from (see apl_store_training_moments()), or the transform
+     * is refused (APL_E_NOTFOUND). If a store has no moments for images of varying size
      * (see apl_store_moments()), or has counted fewer than 95 % of them, they are estimated from whole images, evenly
      * spaced over that split: 256 in all. Refused for other scales. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];
@@ -135,31 +162,10 @@ typedef struct apl_transform {
     apl_interpolation policy_interpolation;
     float policy_fill[APL_MAX_CHANNELS];
     /*
-     * Fields that follow the images: they undergo the same resizing, padding, crop, flip and geometric maps as the
-     * image of their record, like torchvision v2's tv_tensors, and nothing else. They must be among the fields that
-     * are read, and have no transform of their own. They cannot be combined with a policy that moves pixels. Only
-     * readers use these members.
-     *
-     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or three varying
-     * dimensions with one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H,
-     * W} or {N, H, W} of the crop. Resampling takes the nearest element; padding is mask_fill, or reflected like the
-     * image.
+     * Of boxes that follow the images (see above): those whose sides or area are below these, in pixels of the crop, or
+     * that are outside the crop, are removed; if both are 0, none is (SanitizeBoundingBoxes).
      */
-    const char *const *masks; /* names */
-    size_t mask_count;
-    /*
-     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. Boxes are
-     * clamped to the crop. Those whose sides or area are then below box_min_size and box_min_area, in pixels of the
-     * crop, or that are outside the crop, are removed; if both are 0, none is (SanitizeBoundingBoxes). With box i,
-     * element i along the first dimension of the fields box_fields is removed: these have the shape {-1, ...}, with
-     * one element per box in each record. They are collated like other fields of varying shape, but cannot be packed
-     * or be part of a graph.
-     */
-    const char *boxes;
-    apl_box_format box_format;
     double box_min_size, box_min_area;
-    const char *const *box_fields; /* names */
-    size_t box_field_count;
     /*
      * RandomAffine and RandomRotation, for images of one channel or three, after crop and flip and before the policy:
      * a random rotation, scale, shear and translation, resampled once. {min, max} of the degrees clockwise, from -360
@@ -215,16 +221,16 @@ typedef struct apl_transform {
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
-            {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
-            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0, {0}, 0, 0, 0, 0, 0  \
+            {0}, 0, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, 0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, \
+            0, {0}, {0}, {0}, 0, APL_NEAREST, 0, {0}, 0, 0, 0, 0, 0                                        \
     }
 
 /*
  * Mixes the images of each batch with each other, and their labels, as torchvision v2's MixUp and CutMix do: each
  * image with the one before it in the batch, and the first with the last. The draws are keyed by seed, epoch, rank
  * and the position of the batch in the epoch, so threads and resuming do not change the batches. Labels become f32
- * {classes}: one number for each class. The images are those that their transform, if any, has made; masks or boxes
- * that follow are not allowed. Start from APL_BLEND_INIT.
+ * {classes}: one number for each class. The images are those that their transform, if any, has made; fields that
+ * follow them are not allowed. Start from APL_BLEND_INIT.
  */
 typedef struct apl_blend {
     size_t size;       /* sizeof(apl_blend) */

@@ -95,11 +95,28 @@ APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, in
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
 
+/*
+ * Says what a field is. The kind must suit the field's type and shape, so call it after apl_writer_set_media(), and before the
+ * first member; the last call counts. The fields that it names in `of` and `per` may be added later, but must be there
+ * when the first member begins: APL_E_INVALID, then or now, says which field and why.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_set_kind(apl_writer *writer, const char *field,
+                                                    const apl_kind *kind, apl_error *err);
+
 /* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; names must be distinct. At any time
  * before commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,
                                                        const char *const *names, uint64_t count,
                                                        apl_error *err);
+
+/*
+ * Keeps the mean and the standard deviation of each channel of an image field, 0 ... 255, over the training split of the store
+ * that the records come from: for a store that has no split "train" itself (see apl_store_training_moments()). The channels are
+ * those of apl_store_moments(). Call it once a field, before commit. Likely errors: APL_E_INVALID (another number of channels),
+ * APL_E_NOTFOUND (no such field).
+ */
+APL_API APL_MUST_USE apl_status apl_writer_keep_moments(apl_writer *writer, const char *field, const double *mean,
+                                                        const double *std, unsigned channels, apl_error *err);
 
 /* Records where the data comes from: a name for the source's format, and the source's SHA-256 or NULL. Call it before
  * commit. */
@@ -159,6 +176,21 @@ APL_API void apl_writer_on_commit(apl_writer *writer,
  * an error, whatever was there before is unchanged.
  */
 APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error *err);
+
+/*
+ * Says what fields of the store in the directory `path` are, as apl_writer_set_kind() does when a store is made: writes a new
+ * store with the same values, as they are coded, and moves it into place atomically. kinds[0 ... count-1] are texts for
+ * apl_kind_parse(); fields that they do not name keep their kinds. Content digest, splits and ids stay;
+ * apl_info.digest does not. It takes the time to copy the file, and its space on disk.
+ *
+ * `progress`, unless NULL, is called on this thread for each block of `of`; non-zero: stop with APL_E_CANCELLED. After
+ * an error the store is what it was. Likely errors: APL_E_INVALID (a text, a kind that its field cannot have, a set, a
+ * URL), APL_E_NOTFOUND, APL_E_BUSY, APL_E_CORRUPT, APL_E_UNSUPPORTED (images in a store of a format before 1.5),
+ * APL_E_VERSION, APL_E_NOSPACE.
+ */
+APL_API APL_MUST_USE apl_status apl_store_set_kinds(const char *path, const char *const *kinds, size_t count,
+                                                    int (*progress)(void *user, uint64_t done, uint64_t of),
+                                                    void *user, apl_error *err);
 
 /* Frees the writer. Anything that was not committed is removed without a trace. */
 APL_API void apl_writer_close(apl_writer *writer);
