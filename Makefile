@@ -503,6 +503,15 @@ $(CMAKEFILES): $(OUT)/%.cmake: store/%.cmake.in FORCE
 	@sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(STORE_LIBS)|' -e 's|@INGEST_LIBS@|$(INGEST_LIBS) $(call pkg_libs,libcrypto)|' \
 	     -e 's|@INCLUDE@|$(shell realpath -m --relative-to=$(CMAKEDIR) $(INCLUDEDIR))|' $< > $@
 
+# Made by the programs, unless they are for another machine.
+SHAREDIR         ?= $(PREFIX)/share
+completion_bash   = bash-completion/completions/$(1)
+completion_zsh    = zsh/site-functions/_$(1)
+completion_fish   = fish/vendor_completions.d/$(1).fish
+completion_file   = $(DESTDIR)$(SHAREDIR)/$(call completion_$(2),$(notdir $(1)))
+install_completion = { script=$$($(1) --completion $(2) 2>/dev/null) || exit 0; install -d $(dir $(call completion_file,$(1),$(2))); \
+    echo "$$script" >$(call completion_file,$(1),$(2)); }
+
 MANPAGES := $(wildcard docs/man/*.[1-9])
 man_dir   = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
 
@@ -519,6 +528,7 @@ install: all $(PCFILES) $(CMAKEFILES)
 	install -m 644 $(PCFILES) $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(CMAKEFILES) $(DESTDIR)$(CMAKEDIR)
 	$(foreach m,$(MANPAGES),install -D -m 644 $(m) $(call man_dir,$(m))/$(notdir $(m)) &&) true
+	$(foreach p,$(PROGRAMS),$(foreach s,bash zsh fish,$(call install_completion,$(p),$(s)) &&)) true
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig # of /usr/local/lib
 
 ## uninstall: take away what install put there
@@ -529,6 +539,7 @@ uninstall:
 	rm -f $(foreach f,$(CMAKEFILES),$(DESTDIR)$(CMAKEDIR)/$(notdir $(f)))
 	rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null || true
 	rm -f $(foreach l,apldata aplingest,$(DESTDIR)$(LIBDIR)/lib$(l).* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc)
+	rm -f $(foreach p,$(PROGRAMS),$(foreach s,bash zsh fish,$(call completion_file,$(p),$(s))))
 	rm -f $(foreach m,$(MANPAGES),$(call man_dir,$(m))/$(notdir $(m)))
 
 # ------------------------------------------------------------------------------------------------ upkeep

@@ -2,9 +2,11 @@
 #include "args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "completion.h"
 #include "image.h"
 #include "interrupt.h"
 #include "json.h"
+#include "spelling.h"
 #include "report.h"
 #include "sandbox.h"
 
@@ -77,13 +79,26 @@ static unsigned asked_for(int argc, char **argv)
     return 0;
 }
 
+static const char *command_word(const void *unused, size_t i)
+{
+    (void)unused;
+    return i < COMMANDS ? commands[i].name : NULL;
+}
+
+static int refuse_command(const char *name)
+{
+    const char *near = nearest_spelling(name, command_word, NULL);
+    return near ? misuse("no such command: '%s': did you mean '%s'?", shown(name), near)
+                : misuse("no such command: '%s'", shown(name));
+}
+
 static int run_command(int argc, char **argv)
 {
     size_t i = 0;
     while (i < COMMANDS && strcmp(argv[0], commands[i].name) != 0)
         i++;
     if (i == COMMANDS)
-        return misuse("no such command: '%s'", shown(argv[0]));
+        return refuse_command(argv[0]);
     if (!commands[i].run)
         return failed(
             "this build has no %s: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)",
@@ -94,10 +109,35 @@ static int run_command(int argc, char **argv)
     return commands[i].run(argc, argv);
 }
 
+static bool completed(size_t i, struct completed_command *command)
+{
+    if (i < COMMANDS)
+        *command = (struct completed_command){commands[i].name, commands[i].what, commands[i].run};
+    return i < COMMANDS;
+}
+
+static int print_completion(void *job, const char *shell)
+{
+    (void)job;
+    int status = completion_print(shell, completed);
+    return status ? status : OPTIONS_DONE;
+}
+
 static const struct option_row rows[] = {
     {'h', "help", NULL, "print this help; for a command: apldata COMMAND --help", OPTION_HELP, 0, NULL},
+    COMPLETION_ROW(print_completion),
     {0, "version", NULL, "print the version", OPTION_CALL, 0, print_version},
 };
+
+/* help [COMMAND]: the same as [COMMAND] --help. */
+static int run_help(const struct command_line *line, int argc, char **argv)
+{
+    char none, *help = "--help", *asked[] = {argc > 1 ? argv[1] : argv[0], help, NULL};
+    if (argc > 2)
+        return misuse("one operand too many: '%s'", shown(argv[2]));
+    optind = 0;
+    return argc > 1 ? run_command(2, asked) : options_status(options_read(line, &none, 2, asked));
+}
 
 static int run(int argc, char **argv)
 {
@@ -109,7 +149,11 @@ static int run(int argc, char **argv)
     int status = options_read(&line, &none, argc, argv);
     if (!status && optind == argc)
         status = misuse("which command?");
-    return status ? options_status(status) : run_command(argc - optind, argv + optind);
+    if (status)
+        return options_status(status);
+    if (strcmp(argv[optind], "help") == 0) /* apldata help [COMMAND] */
+        return run_help(&line, argc - optind, argv + optind);
+    return run_command(argc - optind, argv + optind);
 }
 
 /* Above the progress bar, if there is one. From any thread. */

@@ -1,6 +1,7 @@
 /* The options of aplingest. */
 #include "aplingest.h"
 #include "args.h"
+#include "completion.h"
 #include "report.h"
 
 #include <stddef.h>
@@ -233,6 +234,26 @@ static int take_version(void *user, const char *value)
     return OPTIONS_DONE;
 }
 
+static int read_nothing(int argc, char **argv)
+{
+    struct job job;
+    int status = options_read(&ingest_line, &job, argc, argv);
+    return status == OPTIONS_DONE ? 0 : status;
+}
+
+static bool completed(size_t i, struct completed_command *command)
+{
+    *command = (struct completed_command){"", "", read_nothing};
+    return i == 0;
+}
+
+static int take_completion(void *user, const char *shell)
+{
+    (void)user;
+    int status = completion_print(shell, completed);
+    return status ? status : OPTIONS_DONE;
+}
+
 static const struct option_row rows[] = {
     {0, "format", "NAME",
      "cifar, folder, webdataset, idx, npy, list, tfrecord, tokens or raw\n(default: detected)", OPTION_CALL,
@@ -316,6 +337,7 @@ static const struct option_row rows[] = {
     QUIET_ROW(struct job, quiet),
     {'v', "verbose", NULL, "print more about the store", OPTION_FLAG, offsetof(struct job, verbose), NULL},
     HELP_ROW,
+    COMPLETION_ROW(take_completion),
     {0, "version", NULL, "print the version", OPTION_CALL, 0, take_version},
 };
 

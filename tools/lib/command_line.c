@@ -2,6 +2,8 @@
 #include "command_line.h"
 
 #include "args.h"
+#include "completion.h"
+#include "spelling.h"
 #include "report.h"
 
 #include <stdio.h>
@@ -157,14 +159,25 @@ static const struct {
     {"box-fields", "--field NAME=label,per=BOXES"},
 };
 
-static int no_such_option(const struct command_line *line, char **argv, int opt)
+static const char *option_name(const void *options, size_t i)
+{
+    return ((const struct option *)options)[i].name;
+}
+
+/* getopt_long() knows no such option, or it lacks its value, or has one too many. */
+static int misused(const struct command_line *line, const struct option *options, char **argv, int opt)
 {
     const char *word = argv[optind - 1];
-    size_t n = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
-    for (size_t i = 0; line->reader && n && i < sizeof gone / sizeof *gone; i++)
-        if (strlen(gone[i].name) == n && strncmp(gone[i].name, word + 2, n) == 0)
+    char name[64];
+    if (opt == ':' || optopt || strncmp(word, "--", 2) != 0)
+        return misused_option(argv, opt);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (size_t i = 0; line->reader && i < sizeof gone / sizeof *gone; i++)
+        if (strcmp(gone[i].name, name) == 0)
             return misuse("--%s is gone: %s says what a field is", gone[i].name, gone[i].instead);
-    return misused_option(argv, opt);
+    const char *near = nearest_spelling(name, option_name, options);
+    return near ? misuse("no such option: '--%s': did you mean '--%s'?", shown(name), near)
+                : misused_option(argv, opt);
 }
 
 int options_read(const struct command_line *line, void *job, int argc, char **argv)
@@ -172,6 +185,10 @@ int options_read(const struct command_line *line, void *job, int argc, char **ar
     struct option options[MOST_ROWS + READER_OPTIONS_MAX + 1];
     char letters[2 * MOST_ROWS + 3];
     int opt, at = -1, status = 0;
+    if (completion_table) {
+        completion_table(line);
+        return OPTIONS_DONE;
+    }
     prepare(line, options, letters);
     for (; !status && (opt = getopt_long(argc, argv, letters, options, &at)) != -1; at = -1) {
         const struct option_row *row = row_of(line, opt);
@@ -182,7 +199,7 @@ int options_read(const struct command_line *line, void *job, int argc, char **ar
         if (opt >= READER_OPTION_OPT)
             status = reader_args_take((struct reader_args *)((char *)job + line->reader_args), opt, optarg);
         else
-            status = row ? take(line, row, job) : no_such_option(line, argv, opt);
+            status = row ? take(line, row, job) : misused(line, options, argv, opt);
     }
     return status;
 }
