@@ -38,17 +38,21 @@ in_rooms()
     find tests -name "$1"
 }
 
+# Unit tests of what waits, for seconds and on purpose.
+waits='monitor|reader_batches|remote|serve|serve_faults'
+
 # unit FLAVOUR NAME TESTS [VARIABLE=VALUE...]: these unit tests of a flavour
 unit()
 {
-    local flavour=$1 name=$2 tests=$3 test
+    local flavour=$1 name=$2 tests=$3 test kind
     shift 3
     if ! pkg-config --exists criterion; then
         queue short '' leave_out "$name" "Criterion is not installed"
         return
     fi
     for test in $tests; do
-        queue short "$flavour" with "$@" criterion "$name $test" "$BUILD/$flavour/tests/test_$test"
+        [[ $test =~ ^($waits)$ ]] && kind=idle || kind=short
+        queue $kind "$flavour" with "$@" criterion "$name $test" "$BUILD/$flavour/tests/test_$test"
     done
 }
 
