@@ -136,12 +136,17 @@ typedef struct apl_ingest_options {
      * first warning. */
     int allow_warnings;
     void (*warned)(void *user, const char *path, const char *why);
+    /* What fields are, such as "boxes=boxes,xywh" (see apl_kind_parse()): this counts, whatever the source says. In tables, a
+     * column of image paths that is said to be a mask, a map or an image is read as such; one of lists of numbers that are boxes
+     * or keypoints becomes f32, unless column_types says otherwise, and these, and what is `per` others, has a first dimension that varies. */
+    const char *const *kinds;
+    size_t kind_count;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
             NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0, 0,  \
-            NULL, 0, NULL, 0, 0, NULL                                                                    \
+            NULL, 0, NULL, 0, 0, NULL, NULL, 0                                                           \
     }
 
 /* The result of an ingest. */

@@ -1,6 +1,7 @@
 /* What an ingest gives its format, and reports to its caller: see host.h. */
 #include "host.h"
 
+#include "said_kinds.h"
 #include "notice.h"
 #include "parts.h"
 #include "source.h"
@@ -90,6 +91,8 @@ static apl_status not_the_source(void *user, apl_status status)
 static apl_status made_fields(void *user, apl_status status, apl_error *err)
 {
     struct ingest *in = user;
+    if (status == APL_OK)
+        status = said_kinds_settle(&in->host, in->format, in->state, in->writer, err);
     if (status == APL_E_INVALID)
         fail_in(err, status, "%s", in->host.source);
     return not_the_source(in, status);
@@ -115,15 +118,6 @@ static bool is_due(struct ingest *in)
     in->unreported = 0;
     in->reported_bytes = bytes;
     return true;
-}
-
-static apl_status append_record(void *user, const apl_value *values, apl_error *err)
-{
-    struct ingest *in = user;
-    apl_status status = apl_writer_append(in->writer, values, err);
-    if (status == APL_OK && is_due(in) && report_reading(in))
-        status = fail(err, APL_E_CANCELLED, "cancelled");
-    return not_the_source(in, status);
 }
 
 /* The path of what lies in a source: with that, if there are several. The paths of files have it in them. */
@@ -158,6 +152,29 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
         in->options.skipped(in->options.user, printable(shown, sizeof shown, path, strlen(path)),
                             why->message);
     return APL_OK;
+}
+
+/* A record whose values contradict what its fields are. */
+static apl_status leave_out_record(struct ingest *in, const apl_error *why, apl_error *err)
+{
+    char place[PATH_ROOM];
+    apl_progress p;
+    apl_writer_progress(in->writer, &p);
+    if (!in->format->where || !in->format->where(in->state, place, sizeof place))
+        snprintf(place, sizeof place, "record %" PRIu64, p.records + in->skipped);
+    return leave_out(in, place, why, err);
+}
+
+static apl_status append_record(void *user, const apl_value *values, apl_error *err)
+{
+    struct ingest *in = user;
+    apl_error why;
+    apl_status status = apl_writer_append(in->writer, values, err);
+    if (status == APL_E_INVALID && apl_writer_check(in->writer, values, &why) == APL_E_INVALID)
+        return leave_out_record(in, &why, err);
+    if (status == APL_OK && is_due(in) && report_reading(in))
+        status = fail(err, APL_E_CANCELLED, "cancelled");
+    return not_the_source(in, status);
 }
 
 static void tell_warned(void *user, const char *path, const struct warnings *w)
@@ -256,6 +273,7 @@ static bool has_all_records(void *user)
 void host_begin(struct ingest *in)
 {
     in->host = (struct format_host){.user = in,
+                                    .kinds = &in->kinds,
                                     .partial = in->options.partial != 0,
                                     .unchecked = in->options.unchecked != 0,
                                     .allow_warnings = in->options.allow_warnings != 0,

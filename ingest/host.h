@@ -5,12 +5,14 @@
 #include "apl_ingest.h"
 #include "detect.h"
 #include "expand.h"
+#include "said_kinds.h"
 #include "share.h"
 #include "standard.h"
 
 struct ingest {
     apl_ingest_options options;
     apl_writer_options writing;
+    struct said_kinds kinds; /* that the options say */
     char tool[512];         /* what the store keeps as what made it */
     const char *db;         /* of a part: its shard */
     struct share share;     /* of a part: what is its own */

@@ -43,6 +43,7 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
     apl_writer_progress(in->writer, &appended);
     count_source(in);
     sum->source_bytes = in->progress.source_bytes;
+    said_kinds_tell(&in->host, in->writer);
     end_format(in); /* what reading needed: the memory is free for reading back */
     apl_writer_on_commit(in->writer, report_checking, in);
     TRY(apl_writer_commit(in->writer, err));
@@ -72,6 +73,7 @@ static apl_status check_lists(const apl_ingest_options *o, apl_error *err)
     TRY(check_texts("map", "map_count", o->map, o->map_count, err));
     TRY(check_texts("more_image_columns", "more_image_column_count", o->more_image_columns,
                     o->more_image_column_count, err));
+    TRY(check_texts("kinds", "kind_count", o->kinds, o->kind_count, err));
     TRY(check_texts("mask_columns", "mask_column_count", o->mask_columns, o->mask_column_count, err));
     return check_texts("column_types", "column_type_count", o->column_types, o->column_type_count, err);
 }
@@ -83,6 +85,7 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
     TRY(options_take(&in->options, sizeof in->options, options, "apl_ingest_options", err));
     TRY(options_take(&in->writing, sizeof in->writing, in->options.writer, "apl_writer_options", err));
     TRY(check_lists(&in->options, err));
+    TRY(said_kinds_read(&in->options, &in->kinds, err));
     host_begin(in);
     TRY(image_options_take(&in->options, &in->host.images, err));
     in->writing.tool = image_options_tool(
@@ -135,15 +138,17 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
         err = &own;
     if (!source || !db)
         return fail(err, APL_E_INVALID, "the source and the store must be named");
-    TRY(take_ingest_options(&in, options, err));
-    apl_status status = in.options.parts || in.options.part ? make_part(&in, source, &files, &sum, err)
-                                                            : make_store(&in, source, &files, &sum, err);
+    apl_status status = take_ingest_options(&in, options, err);
+    if (status == APL_OK)
+        status = in.options.parts || in.options.part ? make_part(&in, source, &files, &sum, err)
+                                                     : make_store(&in, source, &files, &sum, err);
     if (status == APL_OK && summary)
         *summary = sum;
     end_format(&in);
     files_free(files);
     sha256_free(in.sha);
     gather_free(&in);
+    said_kinds_free(&in.kinds);
     buffer_free(&in.listed);
     apl_writer_close(in.writer);
     parts_end(&in, status != APL_OK);

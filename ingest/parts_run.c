@@ -61,6 +61,8 @@ static void add_options(struct sha256 *sha, const apl_ingest_options *o)
         add_texts(sha, "images", o->more_image_columns, o->more_image_column_count);
     if (o->mask_column_count)
         add_texts(sha, "masks", o->mask_columns, o->mask_column_count);
+    if (o->kind_count)
+        add_texts(sha, "kinds", o->kinds, o->kind_count);
     add_number(sha, "tokens", (uint64_t)o->tokens);
     add_number(sha, "chunk", o->chunk);
     add_number(sha, "end", o->document_end ? *o->document_end : UINT64_MAX);

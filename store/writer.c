@@ -223,6 +223,7 @@ static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
     for (unsigned f = 0; f < w->user_fields; f++)
         w->raw_bytes += raw_value_bytes(&w->schema.fields[f], &values[f]);
     w->raw_bytes += w->shuffle ? sizeof(uint64_t) : 0; /* the position */
+    kind_values_count(&w->kinds, values);
     member->count++;
     w->records++;
     return APL_OK;
@@ -234,6 +235,9 @@ apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *
     if (w->member == 0 || !values)
         return fail(err, APL_E_INVALID, "%s: a record without a member, or without values", w->path);
     apl_error error;
+    if (kind_values_check(&w->kinds, values, &error) != APL_OK) /* nothing has been taken: the writer goes on */
+        return fail(err, error.status, "%s: record %llu, %s", w->path, (unsigned long long)w->records,
+                    error.message);
     return finish(w, append(w, values, &error), &error, err);
 }
 

@@ -5,6 +5,7 @@
 
 #include "block.h"
 #include "external_shuffle.h"
+#include "kind_values.h"
 #include "lmdb_write.h"
 #include "manifest.h"
 #include "parallel.h"
@@ -65,6 +66,7 @@ struct apl_writer {
     struct schema schema;
     unsigned user_fields; /* those that the caller appends; a shuffled store has one more */
     bool schema_closed, chosen, committing, committed;
+    struct kind_values kinds; /* what values are tested for, and what has been counted */
 
     struct buffer members, splits; /* of struct writer_member, struct writer_split */
     size_t member;                 /* the current one, 1 more than its index; 0: none yet */

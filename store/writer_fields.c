@@ -162,5 +162,6 @@ apl_status writer_close_schema(apl_writer *w, apl_error *err)
     if (w->block_records == 0)
         w->block_records = writer_usual_records(&w->schema);
     w->schema_closed = true;
+    kind_values_begin(&w->kinds, &w->schema);
     return APL_OK;
 }

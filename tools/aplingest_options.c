@@ -123,6 +123,22 @@ static int take_mask_column(void *user, const char *name)
     return 0;
 }
 
+/* What it says is checked here, and whether a field can have it, once there is one. */
+static int take_kind(void *user, const char *text)
+{
+    struct job *job = user;
+    char field[APL_MAX_NAME + 1];
+    apl_kind kind;
+    apl_error err;
+    if (job->ingest.kind_count == APL_MAX_FIELDS)
+        return misuse("more than %d times --field", APL_MAX_FIELDS);
+    if (apl_kind_parse(text, field, &kind, &err) != APL_OK)
+        return misuse("--field %s", err.message);
+    job->kinds[job->ingest.kind_count++] = text;
+    job->ingest.kinds = job->kinds;
+    return 0;
+}
+
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
@@ -310,6 +326,10 @@ static const struct option_row rows[] = {
      "list: the type of a column, such as age=f32, id=utf8 or boxes=f32[-1,4];\nmay be "
      "repeated (default: detected)",
      OPTION_CALL, 0, take_column_type},
+    {0, "field", "NAME=KIND",
+     "what a field is, and words about it: boxes=boxes,xywh labels=label,per=boxes\nseg=mask,ignore=255; may be "
+     "repeated (default: as the source says)",
+     OPTION_CALL, 0, take_kind},
     {0, "outside", NULL, "list: paths may be absolute or lead out of the list's folder", OPTION_SWITCH,
      offsetof(struct job, ingest.outside), NULL},
     {0, "part", "I/N",

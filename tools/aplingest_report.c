@@ -3,6 +3,7 @@
 #include "args.h"
 #include "describe.h"
 #include "report.h"
+#include "table.h"
 #include "wrapped.h"
 
 #include <stdio.h>
@@ -52,7 +53,23 @@ static int report_json(const struct job *job, const apl_ingest_summary *sum, dou
     return print_json(object, EXIT_SUCCESS);
 }
 
-/* The splits; and what -v adds: how the fields are stored, as `apldata info` shows it. */
+/* What there is, and who has said so. */
+static int report_fields(const apl_store *store)
+{
+    struct table table = TABLE("llll");
+    const apl_field *f;
+    for (const char *const *head = (const char *const[]){"field", "type", "kind", "from", NULL}; *head; head++)
+        table_add(&table, *head);
+    for (unsigned i = 0; (f = apl_store_field(store, i)); i++) {
+        table_add(&table, shown(f->name));
+        table_add(&table, f->media ? shown(f->media) : type_text(f));
+        table_add(&table, kind_text(f->kind));
+        table_add(&table, f->kind ? origin_text(f->kind->origin) : "-");
+    }
+    return table_print(&table);
+}
+
+/* The fields, and the splits; and what -v adds: how the fields are stored, as `apldata info` shows it. */
 static int report_store(const struct job *job)
 {
     apl_store *store;
@@ -60,6 +77,8 @@ static int report_store(const struct job *job)
     int status = EXIT_SUCCESS;
     if (apl_store_open(made_path(job), NULL, &store, &err) != APL_OK)
         return failed("%s", err.message);
+    if (!job->verbose)
+        status = report_fields(store);
     for (unsigned i = 0; i < job->split_count && !status; i++)
         status = split_tell(job->db, store, job->splits[i].name);
     if (job->verbose && !status) {
@@ -90,7 +109,7 @@ int report_success(const struct job *job, const apl_ingest_summary *sum, double 
     if (job->verbose && !job->ingest.parts)
         printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
                size_text(sum->source_bytes));
-    return job->verbose || job->split_count ? report_store(job) : EXIT_SUCCESS;
+    return report_store(job);
 }
 
 void report_stale_splits(const struct job *job)

@@ -148,11 +148,38 @@ typedef struct apl_value {
 
 /*
  * Appends one record: values[i] for field i. The values are copied. A bool other than 0 and 1 and text that is not
- * UTF-8 are refused (APL_E_INVALID). Other threads encode and write, so their errors may be reported by a later call.
- * After any error, the only valid call is apl_writer_close().
+ * UTF-8 are refused (APL_E_INVALID). So is a record that contradicts what its fields are (apl_writer_set_kind()), as
+ * apl_writer_check() says; then nothing has been appended, and the writer goes on. Other threads encode and write, so their errors may be reported by a later call.
+ * After any other error, the only valid call is apl_writer_close().
  */
 APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_value *values,
                                                   apl_error *err);
+
+/*
+ * Checks a record against what its fields are, and appends nothing. Refused (APL_E_INVALID) is what no reading explains: boxes
+ * with their right side left of the left one, or bottom and top so, or numbers that are not finite; another number of elements
+ * than the field has that they are `per`; a mask of another size than its image (of JPEG and PNG files, as their headers say). The
+ * message names field and value, not the record. Call it after the first member and before commit; the writer may have failed.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_check(const apl_writer *writer, const apl_value *values, apl_error *err);
+
+/* What is common in good data and has been appended as it is: of a field of boxes, keypoints or masks so far. Later versions may
+ * append members. */
+typedef struct apl_kind_counts {
+    uint64_t elements; /* boxes or points */
+    uint64_t outside;  /* of these, wholly or partly beyond their image, where its size can be told; hidden points do not count */
+    uint64_t no_area;  /* boxes without width or height */
+    uint64_t hidden;   /* points of visibility 0 */
+    uint64_t ignored;  /* masks with the value that they say is to be ignored */
+} apl_kind_counts;
+
+/* Call it only from the writer's thread. APL_E_NOTFOUND: no such field. */
+APL_API APL_MUST_USE apl_status apl_writer_counts(const apl_writer *writer, const char *field,
+                                                  apl_kind_counts *counts);
+
+/* Field `i` as it has been described so far, with its kind; NULL if there are not as many. Good until the next call that describes
+ * fields, and not after commit. */
+APL_API const apl_field *apl_writer_field(const apl_writer *writer, unsigned i);
 
 /* The progress of a writer. */
 typedef struct apl_progress {

@@ -1,6 +1,7 @@
 /* Rows of several arrays to records: see arrays.h. */
 #include "array_rows.h"
 
+#include "said_kinds.h"
 #include "file_name.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ struct arrays {
     apl_writer *writer;
     struct array_rows columns[ARRAYS_MAX]; /* of the split being read */
     size_t column_count;
-    uint64_t records;
+    uint64_t records, row; /* that have been appended; of the one being appended */
 };
 
 struct arrays *arrays_new(const struct format_host *host)
@@ -161,15 +162,25 @@ static apl_dtype class_type(size_t classes)
     return classes <= 256 ? APL_U8 : classes <= 65536 ? APL_U16 : APL_U32;
 }
 
+static apl_status add_array_kind(const struct arrays *a, const struct array *array, apl_error *err)
+{
+    bool guessed = (int)array->kind == 0 && can_have_classes(array);
+    apl_kind_id kind = guessed ? APL_KIND_LABEL : array->kind;
+    apl_origin origin = guessed ? APL_GUESSED : APL_FROM_SOURCE;
+    return (int)kind ? said_kinds_set(a->writer, array->field, kind, array->form, NULL, origin, err) : APL_OK;
+}
+
 static apl_status add_array_field(struct arrays *a, struct array_rows *c, apl_error *err)
 {
     const apl_ingest_options *options = a->host->options;
     const struct array *array = c->array;
     apl_role role = (int)array->role ? array->role : is_label_name(array->field) ? APL_TARGET : APL_INPUT;
-    if (!c->as_class)
-        return apl_writer_add_field(a->writer, array->field, array->dtype, role, array->ndim, array->shape,
-                                    err);
+    if (!c->as_class) {
+        TRY(apl_writer_add_field(a->writer, array->field, array->dtype, role, array->ndim, array->shape, err));
+        return add_array_kind(a, array, err);
+    }
     TRY(apl_writer_add_field(a->writer, array->field, class_type(options->class_count), role, 0, NULL, err));
+    TRY(add_array_kind(a, array, err));
     return apl_writer_set_classes(a->writer, array->field, options->classes, options->class_count, err);
 }
 
@@ -219,7 +230,14 @@ static apl_status append_row_of(struct arrays *a, uint64_t row, apl_error *err)
     if (bad)
         return APL_OK;
     a->records++;
+    a->row = row;
     return a->host->append(a->host->user, values, err);
+}
+
+const char *arrays_where(const struct arrays *a, char *out, size_t size)
+{
+    snprintf(out, size, "%s: row %" PRIu64, a->columns[0].array->path, a->row);
+    return out;
 }
 
 /* The column that reads the rows of which this is a field. */

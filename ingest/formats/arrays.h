@@ -14,6 +14,8 @@ struct array {
     uint32_t split_rank;
     size_t order;     /* fields come in this order; of the same, in that in which they are added */
     apl_role role;    /* 0: its name tells */
+    apl_kind_id kind; /* that its source tells; of what is called as labels are, and is one number a record, that it is a label is guessed */
+    apl_form form;
     const char *path; /* for messages, safe to print */
     apl_dtype dtype;
     bool swap;     /* its elements are big-endian */
@@ -45,6 +47,9 @@ apl_status arrays_add(struct arrays *arrays, const struct array *array, apl_erro
 
 /* Reads all of them into the host's writer. Each file must end with its array. */
 apl_status arrays_read(struct arrays *arrays, apl_error *err);
+
+/* Where the record that is being appended is: the row of the first array; returns `out`. */
+const char *arrays_where(const struct arrays *arrays, char *out, size_t size);
 
 /* For open_rows(): rows of an array that begins at that byte of a file, unless the file ends before. */
 apl_status array_open_part(const struct format_host *host, size_t file, uint64_t begin,

@@ -80,6 +80,7 @@ static apl_status take_declared(const json_t *object, const char *how, size_t i,
     f->name = json_string_value(json_object_get(object, "name"));
     f->ending = json_string_value(json_object_get(object, how));
     f->media = json_string_value(json_object_get(object, "media"));
+    f->kind = json_string_value(json_object_get(object, "kind"));
     if (!f->name || !*f->name)
         return bad_field(i, "name", err);
     if (!f->ending || !*f->ending)
@@ -151,6 +152,16 @@ apl_status declared_read(const void *text, size_t size, const char *how, struct 
         TRY(take_declared(json_array_get(fields, i), how, i, &d->fields[i], err));
     }
     return APL_OK;
+}
+
+apl_status declared_kind_set(const struct declared_field *f, apl_writer *writer, apl_error *err)
+{
+    apl_kind kind;
+    if (!f->kind)
+        return APL_OK;
+    TRY(apl_kind_parse(f->kind, NULL, &kind, err));
+    kind.origin = APL_FROM_SOURCE;
+    return apl_writer_set_kind(writer, f->name, &kind, err);
 }
 
 bool declared_same_export(const struct declared *a, const struct declared *b)

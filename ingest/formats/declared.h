@@ -2,6 +2,7 @@
 #ifndef DECLARED_H
 #define DECLARED_H
 
+#include "apl.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 
 struct declared_field {
     const char *name, *media; /* media: NULL if it is not kept */
+    const char *kind;         /* as apl_kind_parse() has it; NULL: it does not say */
     const char *ending;       /* of its files; of TFRecord, the list that its values lie in */
     apl_dtype dtype;
     apl_role role;
@@ -44,6 +46,9 @@ void declared_free(struct declared *d);
 
 /* The role called so; false: none is. */
 bool declared_role(const char *name, apl_role *role);
+
+/* Says what a field that has been added is, as the export does. */
+apl_status declared_kind_set(const struct declared_field *f, apl_writer *writer, apl_error *err);
 
 /* Are their fields the same? */
 bool declared_same(const struct declared *a, const struct declared *b);

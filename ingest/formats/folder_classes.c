@@ -2,6 +2,7 @@
 #include "folder_classes.h"
 
 #include "class_map.h"
+#include "said_kinds.h"
 #include "jsontext.h"
 #include "member.h"
 
@@ -169,7 +170,8 @@ apl_status folder_classes_settle(struct folder_classes *c, const struct class_tr
 
 apl_status folder_classes_add_field(const struct folder_classes *c, apl_writer *writer, apl_error *err)
 {
-    return apl_writer_add_field(writer, "label", c->dtype, APL_TARGET, 0, NULL, err);
+    TRY(apl_writer_add_field(writer, "label", c->dtype, APL_TARGET, 0, NULL, err));
+    return said_kinds_set(writer, "label", APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err);
 }
 
 apl_status folder_classes_name(const struct folder_classes *c, apl_writer *writer, apl_error *err)

@@ -43,6 +43,7 @@ struct format_part {
 /* What ingest does for the format that reads. Failures of these are not the source's, and are passed on as they are. */
 struct format_host {
     void *user;
+    const struct said_kinds *kinds; /* what the caller says that fields are: see said_kinds.h */
     const char *source;                /* its name, or the first's of several, safe to print */
     const apl_ingest_options *options; /* as the caller gave them: those that are one format's */
     bool partial;                      /* accept a source that lacks members or records */
@@ -53,11 +54,12 @@ struct format_host {
     unsigned threads; /* for decoding; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
     apl_status (*writer)(void *user, apl_writer **writer, apl_error *err);
-    /* Appends a record, and reports progress. */
+    /* Appends a record, and reports progress. One whose values contradict what its fields are is bad in itself: see bad(). */
     apl_status (*append)(void *user, const apl_value *values, apl_error *err);
     /* Marks a failure of the writer as its own, so that no member of the source is blamed; passes the status on. */
     apl_status (*not_the_source)(void *user, apl_status status);
-    /* The same of making fields, whose names and classes the source gives: what no store can have is reported with the source's name. */
+    /* The same of making fields, whose names and classes the source gives: what no store can have is reported with the source's name. Every
+     * format calls it once it has added its fields, before the first member: what they are is settled then. */
     apl_status (*made_fields)(void *user, apl_status status, apl_error *err);
     /* A member, whose path is safe to print, is bad in itself: leaves it out, or fails with it. */
     apl_status (*bad)(void *user, const char *path, const apl_error *why, apl_error *err);
@@ -166,6 +168,10 @@ struct format {
     bool (*passes)(void *state, const char *name);
     /* Of a part, or NULL: does nothing more of this source matter? Asked when it has begun, and after each member. */
     bool (*enough)(void *state);
+    /* Or NULL: is the field, which is no image, moved as its record's image is where that is resized or turned? */
+    bool (*moves)(const void *state, const apl_field *field);
+    /* Or NULL: where the record that is being appended stands in the source; its number tells otherwise. Safe to print; returns `out`. */
+    const char *(*where)(const void *state, char *out, size_t size);
     /* After the last member: was that all? Tells the writer of classes, and writes what the source is in `format`. */
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };

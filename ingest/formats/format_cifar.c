@@ -1,6 +1,7 @@
 /* CIFAR as a format: which members belong together, their rows as records, and whether all were there. */
 #include "cifar.h"
-#include "format.h"
+#include "said_kinds.h"
+#include "image_fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,20 +22,22 @@ struct cifar {
 
 static apl_status add_cifar_fields(struct cifar *c, apl_error *err)
 {
-    static const int64_t image[3] = {3, 32, 32}, text[1] = {-1};
+    static const int64_t image[3] = {3, 32, 32};
     TRY(apl_writer_add_field(c->writer, "image", APL_U8, APL_INPUT, 3, image, err));
-    for (unsigned l = 0; l < c->dataset->label_count; l++)
-        TRY(apl_writer_add_field(c->writer, c->dataset->labels[l].field, APL_U8, APL_TARGET, 0, NULL, err));
-    if (c->names)
-        TRY(apl_writer_add_field(c->writer, "filename", APL_UTF8, APL_NAME, 1, text, err));
+    TRY(said_kinds_set(c->writer, "image", APL_KIND_IMAGE, APL_FORM_CHW, NULL, APL_FROM_SOURCE, err));
+    for (unsigned l = 0; l < c->dataset->label_count; l++) {
+        const char *name = c->dataset->labels[l].field;
+        TRY(apl_writer_add_field(c->writer, name, APL_U8, APL_TARGET, 0, NULL, err));
+        TRY(said_kinds_set(c->writer, name, APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err));
+    }
     c->have_schema = true;
-    return APL_OK;
+    return c->names ? text_field_add(c->writer, "filename", APL_NAME, err) : APL_OK;
 }
 
 static apl_status start_rows(struct cifar *c, const struct cifar_member *member, apl_error *err)
 {
     if (!c->have_schema)
-        TRY(add_cifar_fields(c, err));
+        TRY(c->host->made_fields(c->host->user, add_cifar_fields(c, err), err));
     return apl_writer_begin_member(c->writer, member->name, member->split, c->member, err);
 }
 

@@ -288,7 +288,7 @@ static apl_status begin_split(struct folder_images *f, const struct class_place 
     if (f->split == place->split)
         return APL_OK;
     if (!f->split)
-        TRY(add_image_fields(f, err));
+        TRY(f->host->made_fields(f->host->user, add_image_fields(f, err), err));
     uint32_t number = f->ranks_used[place->split_rank]++;
     if (number > UINT16_MAX)
         return fail(err, APL_E_SOURCE, "%s: its splits come mixed: sort the archive", f->host->source);

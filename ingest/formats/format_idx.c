@@ -111,6 +111,16 @@ static apl_status open_idx_array(void *user, const struct array *array, struct f
 static apl_status open_idx_rows(void *user, const struct array *array, uint64_t row, uint64_t count,
                                 struct format_stream **stream, apl_error *err);
 
+/* Files called so have images, of levels of grey unless there is a third dimension, or labels. */
+static void tell_kind(struct array *array, const char *content)
+{
+    bool labels = strcmp(content, "label") == 0, bytes = array->dtype == APL_U8;
+    array->kind = labels && array->ndim == 0                  ? APL_KIND_LABEL
+                  : !labels && bytes && array->ndim == 2 ? APL_KIND_IMAGE
+                                                              : APL_KIND_NONE;
+    array->form = array->kind == APL_KIND_IMAGE ? APL_FORM_HW : APL_FORM_NONE;
+}
+
 /* Where the name does not say: one number a record is its label. */
 static const char *guess_content(const struct array *array)
 {
@@ -130,6 +140,8 @@ static apl_status name_array(struct idx *idx, size_t i, struct array *array, apl
     array->split_rank = is.rank;
     split_note_take(&idx->note, array->path, &is);
     snprintf(array->field, sizeof array->field, "%s", content ? content : guess_content(array));
+    if (content)
+        tell_kind(array, content);
     file_name_join(&n, f->prefix, sizeof f->prefix);
     if (!content)
         f->prefix[0] = 0;
@@ -248,6 +260,12 @@ static apl_status open_idx(const struct format_host *host, void **state, apl_err
     return APL_OK;
 }
 
+static const char *where_in_idx(const void *state, char *out, size_t size)
+{
+    const struct idx *idx = state;
+    return arrays_where(idx->arrays, out, size);
+}
+
 const struct format format_idx = {
     .name = "idx",
     .title = "IDX files, as those of MNIST: images and labels",
@@ -259,5 +277,6 @@ const struct format format_idx = {
     .belongs = belongs_to_idx,
     .parts = true,
     .read = read_idx,
+    .where = where_in_idx,
     .finish = finish_idx,
 };

@@ -4,8 +4,10 @@
  */
 #include "class_notes.h"
 #include "drawn.h"
+#include "said_kinds.h"
 #include "file_name.h"
 #include "list_images.h"
+#include "list_kinds.h"
 #include "list_names.h"
 #include "list_notes.h"
 #include "list_records.h"
@@ -107,6 +109,23 @@ static apl_role column_role(const struct list *l, unsigned i)
     return list_has_images(&l->columns) ? APL_TARGET : APL_INPUT;
 }
 
+/* That the column called label is one, is a guess, unless --label says so. What describes images, APL itself has written. */
+static apl_status set_value_kind(const struct list *l, unsigned i, apl_error *err)
+{
+    const struct column *c = &l->columns.columns[i];
+    bool label = (int)i == l->columns.label, described = describes_images(l, i);
+    apl_kind_id kind = label                     ? APL_KIND_LABEL
+                       : c->dtype == APL_UTF8 ? APL_KIND_TEXT
+                       : described               ? APL_KIND_PLAIN
+                                                 : APL_KIND_NONE;
+    apl_origin origin = label && l->host->options->label_column ? APL_DECLARED
+                        : label || described                    ? APL_GUESSED
+                                                                : APL_FROM_SOURCE;
+    if ((int)kind == 0 || (label && c->dtype >= APL_F16 && c->dtype <= APL_F64))
+        return APL_OK;
+    return said_kinds_set(l->records.writer, c->name, kind, APL_FORM_NONE, NULL, origin, err);
+}
+
 static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
 {
     const struct column *c = &l->columns.columns[i];
@@ -114,6 +133,7 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
     const char *const *names = c->classes ? name_set_names(c->names, &count) : NULL;
     TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, column_role(l, i), c->ndim, c->shape,
                              err));
+    TRY(set_value_kind(l, i, err));
     if (!names)
         return APL_OK;
     class_notes_tell(l->host, c->name, names, count);
@@ -239,6 +259,7 @@ static apl_status read_list(void *state, apl_error *err)
     TRY(list_columns_read(&l->columns, err));
     list_tell_of_names(&l->columns);
     TRY(list_images_find(&l->columns, err));
+    list_kinds_shape(&l->columns);
     TRY(list_columns_decide(&l->columns, err));
     list_tell_of_types(&l->columns);
     TRY(list_find_split_column(&l->columns, err));
@@ -326,6 +347,18 @@ static bool sniff_list(const struct format_file *file)
     return wants_list(NULL, file->name) && !file->archive;
 }
 
+static bool moves_in_list(const void *state, const apl_field *field)
+{
+    const struct list *l = state;
+    return list_kinds_moves(&l->columns, field);
+}
+
+static const char *where_in_list(const void *state, char *out, size_t size)
+{
+    const struct list *l = state;
+    return list_records_where(&l->records, out, size);
+}
+
 const struct format format_list = {
     .name = "list",
     .title = "tables in CSV, TSV or JSON lines, with paths of images or without",
@@ -337,5 +370,7 @@ const struct format format_list = {
     .wants = wants_list,
     .parts = true,
     .read = read_list,
+    .moves = moves_in_list,
+    .where = where_in_list,
     .finish = finish_list,
 };

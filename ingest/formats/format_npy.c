@@ -298,6 +298,12 @@ static apl_status open_npy(const struct format_host *host, void **state, apl_err
     return APL_OK;
 }
 
+static const char *where_in_npy(const void *state, char *out, size_t size)
+{
+    const struct npy_format *f = state;
+    return arrays_where(f->arrays, out, size);
+}
+
 const struct format format_npy = {
     .name = "npy",
     .title = "NumPy arrays: .npy and .npz",
@@ -308,5 +314,6 @@ const struct format format_npy = {
     .wants = wants_npy,
     .parts = true,
     .read = read_npy,
+    .where = where_in_npy,
     .finish = finish_npy,
 };

@@ -1,6 +1,6 @@
 /* Anything as bytes: each file of a directory or an archive is kept as it is, with its path; so is each file that is given. */
-#include "format.h"
 #include "hidden_path.h"
+#include "image_fields.h"
 #include "split_note.h"
 #include "utf8.h"
 
@@ -84,7 +84,7 @@ static apl_status add_raw_fields(struct raw *raw, apl_error *err)
     static const int64_t any[1] = {-1};
     TRY(apl_writer_add_field(raw->writer, "bytes", APL_U8, APL_INPUT, 1, any, err));
     TRY(apl_writer_set_media(raw->writer, "bytes", "application/octet-stream", err));
-    return apl_writer_add_field(raw->writer, "path", APL_UTF8, APL_NAME, 1, any, err);
+    return text_field_add(raw->writer, "path", APL_NAME, err);
 }
 
 static apl_status append_raw(struct raw *raw, const char *name, const char *shown,
@@ -94,7 +94,7 @@ static apl_status append_raw(struct raw *raw, const char *name, const char *show
     const apl_value values[] = {{raw->bytes.data, &bytes}, {name, &path}};
     if (!raw->writer) {
         TRY(raw->host->writer(raw->host->user, &raw->writer, err));
-        TRY(raw->host->not_the_source(raw->host->user, add_raw_fields(raw, err)));
+        TRY(raw->host->made_fields(raw->host->user, add_raw_fields(raw, err), err));
     }
     TRY(raw->host->not_the_source(raw->host->user, begin_raw_split(raw, is, shown, err)));
     raw->records++;

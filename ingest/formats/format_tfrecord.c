@@ -316,5 +316,6 @@ const struct format format_tfrecord = {
     .wants = wants_tfrecord,
     .parts = true,
     .read = read_tfrecord,
+    .where = tf_where,
     .finish = finish_tfrecord,
 };

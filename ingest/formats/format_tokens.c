@@ -1,5 +1,6 @@
 /* Tokens: streams of u16 or u32, as they are, behind llm.c's header or as NumPy's arrays, and the pairs of index and data in which documents are kept apart.
  * Each document is a record; a stream is cut behind each token that ends a document, or else into pieces of equal length. */
+#include "said_kinds.h"
 #include "file_name.h"
 #include "token_header.h"
 #include "token_index.h"
@@ -30,13 +31,18 @@ static bool belongs_to_tokens(const char *name, const char *other)
 
 /* ------------------------------------------------------------------------------------------------- the format */
 
-static apl_status begin_tokens(struct tokens *t, const struct token_file *f, uint32_t number, apl_error *err)
+static apl_status add_tokens(const struct tokens *t, apl_error *err)
 {
     static const int64_t any[1] = {-1};
+    TRY(apl_writer_add_field(t->writer, "tokens", t->dtype, APL_INPUT, 1, any, err));
+    return said_kinds_set(t->writer, "tokens", APL_KIND_TOKENS, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err);
+}
+
+static apl_status begin_tokens(struct tokens *t, const struct token_file *f, uint32_t number, apl_error *err)
+{
     if (!t->writer) {
         TRY(t->host->writer(t->host->user, &t->writer, err));
-        TRY(t->host->not_the_source(
-            t->host->user, apl_writer_add_field(t->writer, "tokens", t->dtype, APL_INPUT, 1, any, err)));
+        TRY(t->host->made_fields(t->host->user, add_tokens(t, err), err));
     }
     char name[32];
     snprintf(name, sizeof name, "%s-%u", f->split, number);

@@ -347,6 +347,13 @@ static apl_status open_webdataset(const struct format_host *host, void **state, 
     return status;
 }
 
+static const char *where_in_webdataset(const void *state, char *out, size_t size)
+{
+    const struct webdataset *w = state;
+    snprintf(out, size, "%s", w->samples.appending);
+    return out;
+}
+
 const struct format format_webdataset = {
     .name = "webdataset",
     .title = "WebDataset: archives of files that share keys, such as 17.jpg and 17.cls",
@@ -366,5 +373,6 @@ const struct format format_webdataset = {
     .member = webdataset_member,
     .parts = true,
     .enough = has_enough_samples,
+    .where = where_in_webdataset,
     .finish = finish_webdataset,
 };

@@ -12,6 +12,7 @@
 struct image_names {
     char image[IMAGE_FIELD_NAME], path[IMAGE_FIELD_NAME], shape[IMAGE_FIELD_NAME],
         orientation[IMAGE_FIELD_NAME];
+    char of[IMAGE_FIELD_NAME]; /* of a mask: the image that it belongs to, where there are several */
 };
 
 /* "image", "path", "image_shape" and "image_orientation". */
@@ -21,6 +22,13 @@ apl_status image_fields_add(apl_writer *writer, const struct image_names *names,
                             const struct image_plan *plan, bool keep_files, apl_error *err);
 apl_status image_fields_add_beside(apl_writer *writer, const struct image_names *names,
                                    const struct image_plan *plan, apl_error *err);
+
+/* For formats that add such fields themselves: the kind of an image or mask that has been added; the fields beside one; and a field of text. */
+apl_status image_kind_set(apl_writer *writer, const char *field, const struct image_plan *plan, const char *of,
+                          apl_error *err);
+apl_status image_shape_add(apl_writer *writer, const char *name, apl_error *err);
+apl_status image_orientation_add(apl_writer *writer, const char *name, apl_error *err);
+apl_status text_field_add(apl_writer *writer, const char *name, apl_role role, apl_error *err);
 
 /* The values of one image, which point into it, the path and this. */
 struct image_values {

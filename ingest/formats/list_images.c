@@ -1,6 +1,7 @@
 /* Columns of images, of a list: see list_images.h. */
 #include "list_images.h"
 
+#include "said_kinds.h"
 #include "image_kind.h"
 
 #include <inttypes.h>
@@ -8,9 +9,9 @@
 
 /* ------------------------------------------------------------------------------------------------- finding */
 
-static apl_status add_image(struct list_columns *l, const char *name, bool mask, apl_error *err)
+static apl_status add_image(struct list_columns *l, const char *name, bool mask, const char *option,
+                            apl_error *err)
 {
-    const char *option = mask ? "--mask" : "--image";
     int column = list_find_column(l, name);
     if (column < 0)
         return list_lacks_column(l, name, option, err);
@@ -25,6 +26,25 @@ static apl_status add_image(struct list_columns *l, const char *name, bool mask,
         return fail(err, APL_E_UNSUPPORTED, "%s: more than %u columns of images and masks", l->host->source,
                     LIST_IMAGES);
     l->images[l->image_count++] = (struct list_image){.column = (unsigned)column, .mask = mask};
+    return APL_OK;
+}
+
+/* Does --field say that a column of paths is of masks (or maps, whose numbers are kept as well), or of further images? The first is called image. */
+static bool is_said(const struct list_columns *l, unsigned i, bool mask)
+{
+    const struct column *c = &l->columns[i];
+    const apl_kind *kind = said_kinds_find(l->host->kinds, c->name);
+    if (!kind || c->images == 0)
+        return false;
+    return mask ? kind->id == APL_KIND_MASK || kind->id == APL_KIND_MAP
+                : kind->id == APL_KIND_IMAGE && strcmp(c->name, "image") != 0;
+}
+
+static apl_status add_said(struct list_columns *l, bool mask, apl_error *err)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        if (is_said(l, i, mask) && list_image_of(l, i) < 0)
+            TRY(add_image(l, l->columns[i].name, mask, "--field", err));
     return APL_OK;
 }
 
@@ -44,7 +64,8 @@ static bool is_column_given(const apl_ingest_options *o, const char *name)
 static bool is_of_images(const struct list_columns *l, unsigned i)
 {
     return l->rows > 0 && l->columns[i].images == l->rows &&
-           !is_column_given(l->host->options, l->columns[i].name);
+           !is_column_given(l->host->options, l->columns[i].name) &&
+           !is_said(l, i, true) && !is_said(l, i, false);
 }
 
 /* A table without a header would lose its first image, as the name of a column. Lines of JSON have names each. */
@@ -109,11 +130,13 @@ apl_status list_images_find(struct list_columns *l, apl_error *err)
         TRY(detect_image(l, &found, err));
     const char *first = found < 0 ? o->image_column : l->columns[found].name;
     if (first)
-        TRY(add_image(l, first, false, err));
+        TRY(add_image(l, first, false, "--image", err));
     for (size_t i = 0; i < o->more_image_column_count; i++)
-        TRY(add_image(l, o->more_image_columns[i], false, err));
+        TRY(add_image(l, o->more_image_columns[i], false, "--image", err));
+    TRY(add_said(l, false, err));
     for (size_t i = 0; i < o->mask_column_count; i++)
-        TRY(add_image(l, o->mask_columns[i], true, err));
+        TRY(add_image(l, o->mask_columns[i], true, "--mask", err));
+    TRY(add_said(l, true, err));
     return check_types(l, err);
 }
 

@@ -41,6 +41,11 @@ void list_name_images(const struct list_columns *l, unsigned k, struct image_nam
     }
     name_beside(names->image, "shape", names->shape);
     name_beside(names->image, "orientation", names->orientation);
+    if (l->images[k].mask && l->image_count > 1 && !l->images[1].mask) {
+        struct image_names first;
+        list_name_images(l, 0, &first);
+        snprintf(names->of, sizeof names->of, "%s", first.image);
+    }
     leave_out_if_taken(l, names->path);
     leave_out_if_taken(l, names->shape);
     leave_out_if_taken(l, names->orientation);

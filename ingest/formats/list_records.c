@@ -1,6 +1,7 @@
 /* The records of a list: see list_records.h. */
 #include "list_records.h"
 
+#include "list_kinds.h"
 #include "parallel.h"
 
 #include <inttypes.h>
@@ -35,6 +36,8 @@ static apl_status make_record(void *context, unsigned worker, size_t task, apl_e
         r->column = l->columns->images[k].column;
         r->status = make_one(l, l->makers[worker], r, k);
     }
+    if (r->status == APL_OK)
+        list_kinds_move(l->columns, &r->images[0].made, r->values.data, r->begins, r->shapes);
     if (r->status == APL_E_NOMEM)
         *err = r->error;
     return r->status == APL_E_NOMEM ? APL_E_NOMEM : APL_OK;
@@ -106,7 +109,15 @@ static apl_status append_record_of(struct list_records *l, const struct list_rec
         if (list_image_of(l->columns, i) > 0)
             n += put_beside(&images[list_image_of(l->columns, i)], values + n);
     l->appended++;
+    l->appending = r;
     return l->host->append(l->host->user, values, err);
+}
+
+const char *list_records_where(const struct list_records *l, char *out, size_t size)
+{
+    char where[PLACE_BYTES];
+    snprintf(out, size, "%s", cell_place(l, l->appending, WHOLE_ROW, where));
+    return out;
 }
 
 /* A row that is bad in itself. */

@@ -42,6 +42,7 @@ struct list_records {
     unsigned gathered;
     size_t gathered_bytes;
     uint64_t appended;
+    const struct list_record *appending; /* the last that was given to the host */
     struct image_tally tally;
 };
 
@@ -51,6 +52,9 @@ void list_records_free(struct list_records *l);
 
 /* Takes the current row of a file. Bad rows are given to the host. */
 apl_status list_records_gather(struct list_records *l, size_t file, struct list_file *f, apl_error *err);
+
+/* Where the row that is being appended is; returns `out`. */
+const char *list_records_where(const struct list_records *l, char *out, size_t size);
 
 /* Appends what has been gathered. */
 apl_status list_records_flush(struct list_records *l, apl_error *err);

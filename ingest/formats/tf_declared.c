@@ -64,6 +64,7 @@ apl_status tf_declared_add(const struct tf_declared *t, const struct format_host
             TRY(apl_writer_set_classes(writer, f->name, f->classes, f->class_count, err));
         if (is_kept_jpeg(f) && !host->options->keep_files)
             TRY(apl_writer_set_indexed(writer, f->name, err));
+        TRY(declared_kind_set(f, writer, err));
     }
     return APL_OK;
 }

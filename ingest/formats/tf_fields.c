@@ -2,7 +2,9 @@
 #include "tf_fields.h"
 
 #include "arrays.h"
+#include "said_kinds.h"
 #include "file_name.h"
+#include "image_fields.h"
 #include "image_kind.h"
 #include "utf8.h"
 
@@ -151,12 +153,15 @@ static bool is_shape_of_images(const struct tf_fields *t, const struct tf_field 
 }
 
 /* A name such as image/class/label is that of a label. */
-static apl_role role_of(const struct tf_fields *t, const struct tf_field *f)
+static bool is_called_label(const struct tf_field *f)
 {
     const char *slash = strrchr(f->name, '/');
-    return is_label_name(slash ? slash + 1 : f->name) ? APL_TARGET
-           : is_shape_of_images(t, f)                 ? APL_NAME
-                                                      : APL_INPUT;
+    return is_label_name(slash ? slash + 1 : f->name);
+}
+
+static apl_role role_of(const struct tf_fields *t, const struct tf_field *f)
+{
+    return is_called_label(f) ? APL_TARGET : is_shape_of_images(t, f) ? APL_NAME : APL_INPUT;
 }
 
 static apl_status add_kept_image(apl_writer *writer, const struct tf_field *f, apl_error *err)
@@ -166,7 +171,8 @@ static apl_status add_kept_image(apl_writer *writer, const struct tf_field *f, a
     for (size_t i = 0; i < strlen(f->image) && i < 16; i++)
         media[6 + i] = (char)(f->image[i] | 0x20);
     TRY(apl_writer_add_field(writer, f->name, APL_U8, APL_INPUT, 1, any, err));
-    return apl_writer_set_media(writer, f->name, media, err);
+    TRY(apl_writer_set_media(writer, f->name, media, err));
+    return said_kinds_set(writer, f->name, APL_KIND_IMAGE, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err);
 }
 
 static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f,
@@ -176,17 +182,20 @@ static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, co
     if (tf_is_image(t, f))
         return add_kept_image(writer, f, err);
     if (tf_is_text(f))
-        return apl_writer_add_field(writer, f->name, APL_UTF8, role_of(t, f), 1, shape, err);
+        return text_field_add(writer, f->name, role_of(t, f), err);
     if (f->kind == TF_BYTES)
         return apl_writer_add_field(writer, f->name, APL_U8, role_of(t, f), 1, shape, err);
-    return apl_writer_add_field(writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(t, f),
-                                shape[0] != 1, shape, err);
+    TRY(apl_writer_add_field(writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(t, f),
+                             shape[0] != 1, shape, err));
+    if (is_shape_of_images(t, f))
+        return said_kinds_set(writer, f->name, APL_KIND_PLAIN, APL_FORM_NONE, NULL, APL_GUESSED, err);
+    bool label = shape[0] == 1 && f->kind == TF_INTS && is_called_label(f);
+    return label ? said_kinds_set(writer, f->name, APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_GUESSED, err) : APL_OK;
 }
 
 /* After all features, the shapes of JPEG images, of which the source has none of its own. */
 apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err)
 {
-    static const int64_t three[1] = {3};
     unsigned columns = t->count;
     for (unsigned i = 0; i < t->count; i++)
         TRY(add_tf_field(t, writer, t->field[i], err));
@@ -195,7 +204,7 @@ apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err
         name_shape(t->field[i], name);
         if (!tf_is_jpeg(t, t->field[i]) || feature_named(t, name))
             continue;
-        TRY(apl_writer_add_field(writer, name, APL_U32, APL_NAME, 1, three, err));
+        TRY(image_shape_add(writer, name, err));
         t->field[i]->shape_column = columns++;
     }
     return APL_OK;

@@ -18,6 +18,7 @@ struct tfrecord {
     bool is_export;
     struct tf_declared declared; /* of an export */
     uint64_t written;
+    size_t file; /* whose records are being read */
     struct image_tally tally;
     uint64_t *records; /* of each file: how many it has */
     bool left;         /* the file being read was left, as the rest is other parts' */
@@ -31,6 +32,9 @@ typedef apl_status (*tf_take)(struct tfrecord *t, size_t file, bool *bad, apl_er
  * `split`: of which the records are, to leave out those of other parts; NULL: all are wanted. */
 apl_status tf_each_record(struct tfrecord *t, size_t file, const char *split, tf_take take, bool tell,
                           apl_error *err);
+
+/* Where the record that is being appended is; returns `out`. */
+const char *tf_where(const void *state, char *out, size_t size);
 
 /* Tallies the image of a field of the current record, which is written. */
 void tf_tally(struct tfrecord *t, size_t file, const char *field, const struct made_image *image);

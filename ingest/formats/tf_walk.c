@@ -13,6 +13,14 @@ static const char *record_place(const struct tfrecord *t, size_t file, char plac
     return place;
 }
 
+const char *tf_where(const void *state, char *out, size_t size)
+{
+    const struct tfrecord *t = state;
+    char place[PLACE_BYTES];
+    snprintf(out, size, "%s", record_place(t, t->file, place));
+    return out;
+}
+
 /* A record that is bad in itself: what is wrong with it. */
 static apl_status bad_record(const struct tfrecord *t, size_t file, const apl_error *why, apl_error *err)
 {
@@ -75,6 +83,7 @@ apl_status tf_each_record(struct tfrecord *t, size_t file, const char *split, tf
     TRY(t->host->open_file(t->host->user, file, &stream, err));
     t->frame.cursor = stream->cursor;
     t->frame.record = 0;
+    t->file = file;
     t->left = false;
     while ((status = next_example(t, &bad, &why)) == APL_OK) {
         if (is_others(t, split)) {

@@ -50,6 +50,7 @@ apl_status wds_decide_declared(struct wds_fields *f, const struct format_host *h
         const struct declared_field *d = &f->declared.fields[f->count];
         struct wds_field *field = &f->fields[f->count];
         *field = (struct wds_field){.ending = d->ending,
+                                    .declared = d,
                                     .dtype = d->dtype,
                                     .role = d->role,
                                     .ndim = d->ndim,

@@ -49,6 +49,7 @@ struct wds_field {
     size_t class_count;
     struct survey survey, masks; /* of images: what their files have shown */
     struct image_plan plan;
+    const struct declared_field *declared; /* of an export: what it says; NULL: it is none */
     bool shaped; /* of images: a field NAME_shape follows all others, as no ending is called so */
 };
 

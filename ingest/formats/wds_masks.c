@@ -1,6 +1,8 @@
 /* From the names of masks to their fields: see wds_masks.h. */
 #include "wds_masks.h"
 
+#include "said_kinds.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,6 +22,13 @@ static const char *names_of(const struct wds_fields *f, char *out, size_t size)
     for (unsigned i = 0; i < f->count && used < size; i++)
         used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", f->fields[i].name);
     return out;
+}
+
+/* --field says that it is a mask, or a map, whose numbers are kept as well. */
+static bool is_said_mask(const struct wds_field *field, const struct format_host *host)
+{
+    const apl_kind *kind = said_kinds_find(host->kinds, field->name);
+    return kind && field->kind == WDS_IMAGE && (kind->id == APL_KIND_MASK || kind->id == APL_KIND_MAP);
 }
 
 static apl_status ask_for_mask(struct wds_fields *f, const char *name, apl_error *err)
@@ -59,6 +68,8 @@ apl_status wds_masks_find(struct wds_fields *f, const struct format_host *host, 
     const apl_ingest_options *o = host->options;
     for (size_t i = 0; i < o->mask_column_count; i++)
         TRY(ask_for_mask(f, o->mask_columns[i], err));
+    for (unsigned i = 0; i < f->count; i++)
+        f->fields[i].plan.mask |= is_said_mask(&f->fields[i], host);
     f->masked = WDS_NO_FIELD;
     for (unsigned i = f->count; i-- > 0;)
         if (f->fields[i].kind == WDS_IMAGE && !f->fields[i].plan.mask)

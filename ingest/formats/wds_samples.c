@@ -16,7 +16,7 @@ static apl_status begin_record(struct wds_samples *w, apl_error *err)
 {
     if (!w->writer) {
         TRY(w->host->writer(w->host->user, &w->writer, err));
-        TRY(w->host->not_the_source(w->host->user, wds_add_fields(w->fields, w->host, w->writer, err)));
+        TRY(w->host->made_fields(w->host->user, wds_add_fields(w->fields, w->host, w->writer, err), err));
     }
     return wds_splits_begin_member(w->splits, w->host, w->writer, err);
 }
@@ -54,6 +54,7 @@ static apl_status append_sample(struct wds_samples *w, const struct wds_sample *
             values[n++] = (apl_value){&s->values[i].made.orientation, NULL};
     }
     w->records++;
+    w->appending = s->shown;
     return w->host->append(w->host->user, values, err);
 }
 

@@ -30,7 +30,8 @@ struct wds_samples {
     size_t gathered_bytes;
     unsigned threads;
     struct image_maker **makers; /* of each thread; there is the first */
-    uint64_t records;            /* appended */
+    uint64_t records;            /* appended; */
+    const char *appending;       /* the key of the one being appended */
     struct image_tally tally;    /* of their images */
 };
 

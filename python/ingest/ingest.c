@@ -171,8 +171,8 @@ static const char **texts_of(PyObject *list, size_t *count)
     return texts;
 }
 
-/* Further sources, classes, types of columns, the map of classes, and further columns of images and of masks. */
-enum { LISTS = 6 };
+/* Further sources, classes, types of columns, the map of classes, further columns of images and of masks, and kinds of fields. */
+enum { LISTS = 7 };
 
 static PyObject *run_with_lists(struct job *job, PyObject *const lists[LISTS])
 {
@@ -182,7 +182,8 @@ static PyObject *run_with_lists(struct job *job, PyObject *const lists[LISTS])
                                    &o->column_type_count,
                                    &o->map_count,
                                    &o->more_image_column_count,
-                                   &o->mask_column_count};
+                                   &o->mask_column_count,
+                                   &o->kind_count};
     const char **texts[LISTS] = {NULL};
     bool all = true;
     for (int i = 0; i < LISTS && all; i++)
@@ -193,6 +194,7 @@ static PyObject *run_with_lists(struct job *job, PyObject *const lists[LISTS])
     o->map = texts[3];
     o->more_image_columns = texts[4];
     o->mask_columns = texts[5];
+    o->kinds = texts[6];
     PyObject *result = all ? run(job) : NULL;
     for (int i = 0; i < LISTS; i++)
         PyMem_Free(texts[i]);
@@ -206,12 +208,12 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     apl_writer_options writer = APL_WRITER_OPTIONS_INIT, *w = &writer;
     job.options.writer = w;
     uint32_t threads = 0;
-    PyObject *result = NULL, *more, *classes, *types, *map, *images, *masks;
+    PyObject *result = NULL, *more, *classes, *types, *map, *images, *masks, *kinds;
     int tokens;
     long long document_end;
     uint32_t end;
     if (PyArg_ParseTuple(
-            arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!OO:ingest", PyUnicode_FSConverter,
+            arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!O!OO:ingest", PyUnicode_FSConverter,
             &job.source, PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
             &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace, &job.options.partial,
             &job.options.format, to_u64, &job.options.skip_bad, &job.options.unchecked,
@@ -221,12 +223,12 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
             &job.options.jpeg_quality, &job.options.resize_short, &job.options.resize_width,
             &job.options.resize_height, &job.options.max_side, &job.options.orient, &PyList_Type, &map,
             &job.options.map_name, &job.options.follow_links, &PyList_Type, &images, &PyList_Type, &masks,
-            &job.progress, &job.notice)) {
+            &PyList_Type, &kinds, &job.progress, &job.notice)) {
         w->threads = threads;
         job.options.tokens = (apl_dtype)tokens;
         end = (uint32_t)document_end;
         job.options.document_end = document_end < 0 ? NULL : &end;
-        result = run_with_lists(&job, (PyObject *const[]){more, classes, types, map, images, masks});
+        result = run_with_lists(&job, (PyObject *const[]){more, classes, types, map, images, masks, kinds});
     }
     Py_XDECREF(job.source);
     Py_XDECREF(job.db);
@@ -239,7 +241,7 @@ PyDoc_STRVAR(
     "format, skip_bad, unchecked, keep_files, allow_warnings, more, classes, image_column, label_column, "
     "types, outside, "
     "tokens, chunk, document_end, images, jpeg, (short, width, height, max_side), orient, map, map_name, "
-    "follow_links, more_image_columns, mask_columns, progress, notice)\n\n"
+    "follow_links, more_image_columns, mask_columns, kinds, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
     "str. What they raise cancels and is raised.\n"

@@ -5,7 +5,7 @@ for i in 1 2 3 4 5 6 7 8; do
     printf "P5 4 2 255\n\\$i\\1$i\\2$i\\3$i\\4$i\\5$i\\6$i\\7$i" >images/$i.pgm
     printf '{"image": "images/%s.pgm", "seg": "images/%s.pgm", "kps": [[0, 1]], "quad": [[0, 0], [1, 0], [1, 1], [0, 1]], "heat": [[0, 1], [1, 0]], "boxes": [[0, 0, 2, 2]], "box": [0, 0, 1, 1], "P2": [1, 2, 3], "label": %s}\n' $i $i $i
 done >t.jsonl
-run aplingest -q --images pixels --resize 4x2 --image image --mask seg --type kps=f32[1,2] --type quad=f32[4,2] --type heat=f32[2,2] \
+run aplingest -q --images pixels --image image --mask seg --type kps=f32[1,2] --type quad=f32[4,2] --type heat=f32[2,2] \
     --type boxes=f32[1,4] --type box=f32[4] --type P2=f32[3] t.jsonl db
 for how in "--flip random" "--crop 1x2" "--pad 1" "--pad 1 --crop 2x3 --flip random"; do
     apldata stream db $how --fields image --batch-size 8 >images.out
@@ -18,7 +18,7 @@ serve() # --fields ...: refused, or not
     echo "= $?"
 }
 echo "-- of no kind"
-for field in seg kps quad heat boxes box P2; do
+for field in kps quad heat boxes box P2; do
     run apldata stream db --fields image,$field --flip random
     serve --fields image,$field
 done
