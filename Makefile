@@ -359,9 +359,10 @@ $(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_c
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 # Criterion runs each test in a process of its own, and starts libgit2 there, which it would draw differences with, and which reads all
 # certificates of the machine first: half of the time that most tests take. No test asks for such a difference, so theirs has nothing to do.
-TEST_GIT := $(if $(filter criterion,$(found)),$(shell readelf -d "$$($(CC) -print-file-name=libcriterion.so)" 2>/dev/null | \
+TEST_GIT    := $(if $(filter criterion,$(found)),$(shell readelf -d "$$($(CC) -print-file-name=libcriterion.so)" 2>/dev/null | \
                                                       sed -n 's/.*NEEDED.*\[\(libgit2.*\)\].*/\1/p'))
-NO_GIT   := $(TEST_GIT:%=$(PLAIN)/no_git/%)
+NO_GIT      := $(TEST_GIT:%=$(PLAIN)/no_git/%)
+FIND_NO_GIT := $(NO_GIT:%=-Wl,--disable-new-dtags,-rpath,$(abspath $(PLAIN)/no_git))
 $(NO_GIT): tests/no_git.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
@@ -371,8 +372,7 @@ plain_test = $(filter %/$(1).o,$(TEST_SRC:%.c=$(PLAIN)/%.o))
 $(TESTS): $(OBJ)/tests/%: $$(call plain_test,$$*) $(PLAIN)/tests/unsynced.o $(OBJ)/insides.a | $(NO_GIT)
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) -pie $(TEST_LD) $(ALL_LDFLAGS) -o $@ $^ $(NO_GIT:%=-Wl,--disable-new-dtags,-rpath,$(abspath $(PLAIN)/no_git)) \
-	    $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
+	$(Q)$(CC) -pie $(TEST_LD) $(ALL_LDFLAGS) -o $@ $^ $(FIND_NO_GIT) $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
 
 $(STRESS) $(BENCHES): $(OBJ)/%: $(OBJ)/%.o $(OBJ)/insides.a
 	$(say) LD $@
