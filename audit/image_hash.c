@@ -4,25 +4,27 @@
 
 #include <string.h>
 
-bool image_layout(const int64_t *shape, unsigned ndim, struct image_layout *l)
+bool image_layout(apl_form form, const int64_t *shape, struct image_layout *l)
 {
-    bool first = ndim == 3 && (shape[0] == 1 || shape[0] == 3), last = ndim == 3 && !first;
-    if (ndim < 2 || ndim > 3 || (last && shape[2] != 1 && shape[2] != 3))
+    bool first = form == APL_FORM_CHW, last = form == APL_FORM_HWC;
+    if (form != APL_FORM_HW && !first && !last)
         return false;
-    int64_t height = shape[first], width = shape[first + 1];
-    if (height < 1 || width < 1 || height > UINT32_MAX / width)
+    int64_t height = shape[first], width = shape[first + 1],
+            channels = first  ? shape[0]
+                       : last ? shape[2]
+                              : 1;
+    if (height < 1 || width < 1 || channels < 1 || channels > UINT32_MAX || height > UINT32_MAX / width)
         return false;
-    *l = (struct image_layout){.width = (uint32_t)width, .height = (uint32_t)height, .channels = 1};
-    if (ndim == 3)
-        l->channels = (uint32_t)shape[first ? 0 : 2];
-    l->channel_step = first ? (size_t)width * (size_t)height : 1;
+    *l = (struct image_layout){
+        .width = (uint32_t)width, .height = (uint32_t)height, .channels = (uint32_t)channels};
+    l->channel_step = last ? 1 : (size_t)width * (size_t)height;
     l->pixel_step = last ? l->channels : 1;
     return true;
 }
 
 static uint64_t luma(const uint8_t *pixel, const struct image_layout *l)
 {
-    if (l->channels == 1)
+    if (l->channels != 3 && l->channels != 4)
         return *pixel;
     return (77u * pixel[0] + 150u * pixel[l->channel_step] + 29u * pixel[2 * l->channel_step] + 128) >> 8;
 }
@@ -96,20 +98,14 @@ struct image_hash image_hash(const uint8_t *pixels, const struct image_layout *l
 
 /* ---------------------------------------------------------------------------------------- of all records */
 
-/* May values of that shape be images? Dimensions that vary may be anything. */
 bool images_are_pixels(const apl_field *f)
 {
-    int64_t shape[APL_MAX_DIMS] = {0};
-    struct image_layout layout;
-    if (f->dtype != APL_U8 || f->ndim < 2)
-        return false;
-    for (unsigned i = 0; i < f->ndim; i++)
-        shape[i] = f->shape[i] < 0 ? 3 : f->shape[i];
-    return image_layout(shape, f->ndim, &layout);
+    return f->dtype == APL_U8 && apl_field_form(f) != APL_FORM_NONE;
 }
 
 struct hashing {
     unsigned field;
+    apl_form form;
     const int64_t *shape; /* of the field */
     struct image_hash *hashes;
     uint8_t *is_image;
@@ -125,7 +121,7 @@ static void hash_batch(void *user, const apl_batch *batch)
         struct image_layout layout;
         const int64_t *shape = c->offsets ? c->shapes + row * c->ndim : h->shape;
         size_t at = c->offsets ? (size_t)c->offsets[row] : row * (c->bytes / rows);
-        h->is_image[first + row] = image_layout(shape, c->ndim, &layout);
+        h->is_image[first + row] = image_layout(h->form, shape, &layout);
         h->hashes[first + row] = h->is_image[first + row] ? image_hash((const uint8_t *)c->data + at, &layout)
                                                           : (struct image_hash){0, 0};
     }
@@ -135,6 +131,6 @@ apl_status images_hash(apl_store *store, unsigned field, struct image_hash *hash
                        apl_error *err)
 {
     const apl_field *f = apl_store_field(store, field);
-    struct hashing h = {field, f->shape, hashes, is_image};
+    struct hashing h = {field, apl_field_form(f), f->shape, hashes, is_image};
     return inputs_each(store, &f->name, 1, hash_batch, &h, err);
 }

@@ -1,7 +1,8 @@
 /*
  * A perceptual hash: images that look alike have hashes that differ in few bits.
  *
- * The luma of each pixel, (77 R + 150 G + 29 B + 128) >> 8 (or the one channel as it is), is averaged over the cells of a grid that
+ * The luma of each pixel, (77 R + 150 G + 29 B + 128) >> 8 of three or four channels, of which the last is alpha, or else the first
+ * channel as it is, is averaged over the cells of a grid that
  * divides the image evenly, pixels on a border in proportion. Of 9 x 8 cells, bit 8 y + x says whether cell (x + 1, y) is
  * brighter than cell (x, y); of 8 x 9 cells, bit 64 + 8 y + x whether cell (x, y + 1) is brighter than cell (x, y). All of it is
  * done in whole numbers.
@@ -21,13 +22,13 @@ struct image_hash {
 
 /* Where the pixels are: channel c of pixel (x, y) is at c * channel_step + (y * width + x) * pixel_step. */
 struct image_layout {
-    uint32_t width, height, channels; /* 1 or 3 */
+    uint32_t width, height, channels;
     size_t channel_step, pixel_step;
 };
 
-/* The layout of a value of that shape: height x width, or with 1 or 3 channels before or behind. False: it is no image, or an
- * empty one, or has more than 2^32 pixels. */
-bool image_layout(const int64_t *shape, unsigned ndim, struct image_layout *layout);
+/* The layout of a value of that shape and form, as apl_field_form() has it of its field. False: it is no image, or an empty one, or has
+ * more than 2^32 pixels. */
+bool image_layout(apl_form form, const int64_t *shape, struct image_layout *layout);
 
 struct image_hash image_hash(const uint8_t *pixels, const struct image_layout *layout);
 

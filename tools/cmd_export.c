@@ -90,14 +90,12 @@ static int take_format(void *user, const char *name)
     return misuse("no such format: '%s'; known are %s", shown(name), known);
 }
 
-static int take_field(void *user, const char *name)
+static int take_fields(void *user, const char *names)
 {
     struct job *job = user;
-    if (job->x.field_count == APL_MAX_FIELDS)
-        return misuse("more than %d fields", APL_MAX_FIELDS);
-    job->x.field_names[job->x.field_count++] = name;
-    job->given |= job->x.field_count > 1 ? TAKES_MANY : TAKES_FIELD;
-    return 0;
+    int status = field_names_take(&job->x.fields, names);
+    job->given |= job->x.fields.count > 1 ? TAKES_MANY : TAKES_FIELD;
+    return status;
 }
 
 static int take_label(void *user, const char *name)
@@ -141,8 +139,8 @@ static int check_given(const struct job *job)
     static const struct {
         unsigned option;
         const char *name;
-    } options[] = {{TAKES_FIELD, "takes no --field"},
-                   {TAKES_MANY, "takes one --field"},
+    } options[] = {{TAKES_FIELD, "takes no --fields"},
+                   {TAKES_MANY, "takes one field"},
                    {TAKES_NAMES, "takes no --names"},
                    {TAKES_LABEL, "takes no --label"},
                    {TAKES_SHARDS, "has no shards"}};
@@ -164,7 +162,7 @@ static const struct option_row rows[] = {
      take_format},
     {0, "format", "webdataset", "tar archives with a file for every field of a record", OPTION_CALL, 0,
      take_format},
-    {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
+    {0, "fields", "FIELD,...", "only these fields", OPTION_CALL, 0, take_fields},
     {0, "label", "FIELD", "folder: the field whose classes become folders (default: label)", OPTION_CALL, 0,
      take_label},
     {0, "names", "WHICH",

@@ -2,6 +2,7 @@
 #ifndef CMD_EXPORT_H
 #define CMD_EXPORT_H
 
+#include "field_names.h"
 #include "outfile.h"
 #include "progress.h"
 #include "value.h"
@@ -10,8 +11,7 @@ struct export
 {
     const char *path, *folder;
     unsigned threads;
-    const char *field_names[APL_MAX_FIELDS]; /* as asked for; none: those that the format takes of itself */
-    unsigned field_count;
+    struct field_names fields; /* as asked for; none: those that the format takes of itself */
     const char *label;      /* the field whose classes are folders; NULL: to be found */
     bool quiet;             /* no notes */
     bool by_id;             /* names are ids, even where the store has paths */

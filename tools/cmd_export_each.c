@@ -40,15 +40,15 @@ int export_each(struct export *x, uint64_t first, uint64_t count, const unsigned
 int export_fields(const struct export *x, bool positions, unsigned fields[APL_MAX_FIELDS], unsigned *count)
 {
     bool wanted[APL_MAX_FIELDS] = {false};
-    for (unsigned i = 0; i < x->field_count; i++) {
-        int field = apl_store_find_field(x->store, x->field_names[i]);
+    for (unsigned i = 0; i < x->fields.count; i++) {
+        int field = apl_store_find_field(x->store, x->fields.name[i]);
         if (field < 0)
-            return failed("%s: no field '%s'", shown_db(x->path), shown(x->field_names[i]));
+            return failed("%s: no field '%s'", shown_db(x->path), shown(x->fields.name[i]));
         wanted[field] = true;
     }
     *count = 0;
     for (unsigned i = 0; i < x->info->fields; i++)
-        if (x->field_count ? wanted[i] : positions || apl_store_field(x->store, i)->role != APL_POSITION)
+        if (x->fields.count ? wanted[i] : positions || apl_store_field(x->store, i)->role != APL_POSITION)
             fields[(*count)++] = i;
     return 0;
 }

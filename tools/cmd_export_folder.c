@@ -44,13 +44,13 @@ static int find_image(struct tree *t)
 {
     int best = 0;
     t->image = -1;
-    if (t->x->field_count) {
-        t->image = apl_store_find_field(t->x->store, t->x->field_names[0]);
+    if (t->x->fields.count) {
+        t->image = apl_store_find_field(t->x->store, t->x->fields.name[0]);
         if (t->image < 0)
-            return failed("%s: no field '%s'", shown_db(t->x->path), shown(t->x->field_names[0]));
+            return failed("%s: no field '%s'", shown_db(t->x->path), shown(t->x->fields.name[0]));
         best = rank_of(field_of(t, t->image));
     }
-    for (unsigned i = 0; i < t->x->info->fields && !t->x->field_count; i++) {
+    for (unsigned i = 0; i < t->x->info->fields && !t->x->fields.count; i++) {
         int rank = rank_of(field_of(t, (int)i));
         if (rank > best) {
             best = rank;

@@ -112,8 +112,8 @@ static int choose(struct export *x, unsigned *fields, unsigned *count)
         const apl_field *f = apl_store_field(x->store, fields[i]);
         if (fits(f))
             fields[n++] = fields[i];
-        else if (f->role != APL_NAME || x->field_count)
-            return failed("%s: IDX cannot hold field %s, of type %s; --field says what to write",
+        else if (f->role != APL_NAME || x->fields.count)
+            return failed("%s: IDX cannot hold field %s, of type %s; --fields says what to write",
                           shown_db(x->path), shown(f->name), type_text(f));
         else if (!x->quiet)
             note("%s: IDX cannot hold field %s, of type %s", shown_db(x->path), shown(f->name), type_text(f));

@@ -60,7 +60,7 @@ static int check_end(const struct array *a, const struct value *v, uint64_t id)
     if (v->bytes == 0 || v->data[v->bytes - 1] != 0)
         return 0;
     return failed("%s: record %llu: the text of field '%s' ends with a NUL, which npy cannot hold; "
-                  "--format raw can, and --field leaves it out",
+                  "--format raw can, and --fields leaves it out",
                   shown(a->x->path), (unsigned long long)id,
                   shown(apl_store_field(a->x->store, a->field)->name));
 }
@@ -150,7 +150,7 @@ static int write_array(struct export *x, struct export_list *list, const apl_spl
     char name[2 * APL_MAX_NAME + 8];
     if (f->dtype != APL_UTF8 && !f->value_bytes)
         return failed("%s: the shape of field '%s' varies, which npy cannot hold; --format raw can, "
-                      "and --field leaves it out",
+                      "and --fields leaves it out",
                       shown_db(x->path), shown(f->name));
     snprintf(name, sizeof name, "%s_%s.npy", split->name, f->name);
     a.file = outset_add(&x->out, name);

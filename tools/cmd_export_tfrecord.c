@@ -62,7 +62,7 @@ static int describe_parts(struct tf_export *t)
     }
     if (!status && features > APL_MAX_FIELDS)
         status = failed(
-            "%s: with those for shapes there would be %u features, more than %d; --field leaves some out",
+            "%s: with those for shapes there would be %u features, more than %d; --fields leaves some out",
             shown_db(t->x->path), features, APL_MAX_FIELDS);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "command_line.h"
 #include "copy.h"
 #include "expect_args.h"
+#include "field_names.h"
 #include "interrupt.h"
 #include "report.h"
 #include "where.h"
@@ -25,8 +26,9 @@ struct part {
 struct job {
     const char *path;
     struct copy copy;
-    const char *splits[MOST], *conditions[MOST], *fields[APL_MAX_FIELDS];
-    unsigned split_count, condition_count, field_count;
+    const char *splits[MOST], *conditions[MOST];
+    struct field_names fields;
+    unsigned split_count, condition_count;
     apl_store *store;
     struct part *parts;
     unsigned part_count;
@@ -122,19 +124,19 @@ static int find_records(struct job *job)
 static int find_fields(struct job *job, struct copy_source *source)
 {
     bool wanted[APL_MAX_FIELDS] = {false};
-    for (unsigned i = 0; i < job->field_count; i++) {
-        int field = apl_store_find_field(job->store, job->fields[i]);
+    for (unsigned i = 0; i < job->fields.count; i++) {
+        int field = apl_store_find_field(job->store, job->fields.name[i]);
         if (field < 0)
-            return failed("%s: no field '%s'", shown_db(job->path), shown(job->fields[i]));
+            return failed("%s: no field '%s'", shown_db(job->path), shown(job->fields.name[i]));
         if (apl_store_field(job->store, (unsigned)field)->role == APL_POSITION)
             return failed("%s: field %s is left out of other stores: it has the places of a shuffled store's "
                           "records in its source",
-                          shown_db(job->path), shown(job->fields[i]));
+                          shown_db(job->path), shown(job->fields.name[i]));
         wanted[field] = true;
     }
     for (unsigned i = 0; i < apl_store_info(job->store)->fields; i++) {
         const apl_field *f = apl_store_field(job->store, i);
-        if (f->role == APL_POSITION || (job->field_count && !wanted[i]))
+        if (f->role == APL_POSITION || (job->fields.count && !wanted[i]))
             continue;
         source->fields[job->copy.count] = i;
         job->copy.fields[job->copy.count++] = (struct copy_field){.like = f, .dtype = f->dtype};
@@ -212,10 +214,9 @@ static int take_where(void *user, const char *text)
     return take_text(job->conditions, &job->condition_count, MOST, "where", text);
 }
 
-static int take_field(void *user, const char *text)
+static int take_fields(void *user, const char *names)
 {
-    struct job *job = user;
-    return take_text(job->fields, &job->field_count, APL_MAX_FIELDS, "field", text);
+    return field_names_take(&((struct job *)user)->fields, names);
 }
 
 static const struct option_row rows[] = {
@@ -226,7 +227,7 @@ static const struct option_row rows[] = {
      "are 0 and 1) also with <, <=, > or >=; a comma in a name is \\,; if\n"
      "repeated, all must hold",
      OPTION_CALL, 0, take_where},
-    {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
+    {0, "fields", "FIELD,...", "only these fields", OPTION_CALL, 0, take_fields},
     CACHE_ROWS,
     EXPECT_ROW,
     COPY_ROWS(struct job, copy),

@@ -4,6 +4,7 @@
 #include "command_line.h"
 #include "describe.h"
 #include "expect_args.h"
+#include "field_names.h"
 #include "image.h"
 #include "interrupt.h"
 #include "outfile.h"
@@ -22,7 +23,9 @@
 enum format { LISTING, PNG, PPM, RAW, TEXT, FILE_KEPT };
 
 struct job {
-    const char *path, *field_name, *output;
+    const char *path, *output;
+    struct field_names fields;
+    const char *field_name; /* the only one of them */
     enum format format;
     bool force;
     uint64_t *ids;
@@ -109,8 +112,6 @@ static int guess_format(struct job *job, const apl_store *store)
 static int use_named(struct job *job, const apl_store *store)
 {
     job->field = apl_store_find_field(store, job->field_name);
-    if (job->field < 0)
-        return failed("%s: no field '%s'", shown_db(job->path), shown(job->field_name));
     if (job->format == FILE_KEPT && !apl_store_field(store, (unsigned)job->field)->media)
         return failed("%s: the values of field %s are not files", shown_db(job->path),
                       shown(job->field_name));
@@ -125,7 +126,7 @@ static int ask_for_field(const struct job *job, const apl_store *store)
     for (unsigned i = 0; i < apl_store_info(store)->fields && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                                  shown(apl_store_field(store, i)->name));
-    return misuse("%s writes one field: --field names it: %s%s", job->format == RAW ? "raw" : "text", names,
+    return misuse("%s writes one field: --fields names it: %s%s", job->format == RAW ? "raw" : "text", names,
                   used < sizeof names ? "" : "...");
 }
 
@@ -152,7 +153,7 @@ static int pick_field(struct job *job, const apl_store *store)
         const apl_field *field = kept_field(job, store);
         job->field = field ? apl_store_find_field(store, field->name) : -1;
         return field ? 0
-                     : failed("%s: no field holds files, or several do: --field names one",
+                     : failed("%s: no field holds files, or several do: --fields names one",
                               shown_db(job->path));
     }
     if (job->format == LISTING)
@@ -272,14 +273,18 @@ static int get(struct job *job)
         return failed("%s", err.message);
     int status = job->output && job->format == LISTING ? guess_format(job, store) : 0;
     if (!status)
+        status = field_names_check(&job->fields, store, job->path);
+    if (!status && job->fields.count > 1 && job->format != LISTING)
+        status = misuse("a file holds one field: give one to --fields, or none to -o and --format");
+    if (!status)
         status = pick_field(job, store);
     if (!status && job->format == FILE_KEPT && job->count > 1)
         status = misuse("a file holds one record: give one ID, or --format raw");
     if (!status) {
         apl_get_options options = APL_GET_OPTIONS_INIT;
         const char *field = job->field < 0 ? NULL : apl_store_field(store, (unsigned)job->field)->name;
-        options.fields = field ? &field : NULL;
-        options.field_count = field ? 1 : 0;
+        options.fields = field ? &field : job->fields.count ? job->fields.name : NULL;
+        options.field_count = field ? 1 : job->fields.count;
         if (apl_store_get_batch(store, job->ids, job->count, &options, &batch, &err) != APL_OK)
             status = failed("%s", err.message);
         else
@@ -288,6 +293,11 @@ static int get(struct job *job)
     apl_batch_release(batch);
     apl_store_close(store);
     return status;
+}
+
+static int take_fields(void *job, const char *names)
+{
+    return field_names_take(&((struct job *)job)->fields, names);
 }
 
 static int take_format(void *job, const char *name)
@@ -303,8 +313,8 @@ static int take_output(void *user, const char *file)
 }
 
 static const struct option_row rows[] = {
-    {0, "field", "FIELD", "only this field (default for images: the first image field)", OPTION_TEXT,
-     offsetof(struct job, field_name), NULL},
+    {0, "fields", "FIELD,...", "only these fields; of a file, one (default for images: the first image field)",
+     OPTION_CALL, 0, take_fields},
     {0, "format", "FORMAT", "png, ppm, raw, text or file (default: by the suffix of FILE)", OPTION_CALL, 0,
      take_format},
     {'o', "output", "FILE", "write to FILE; '-' is standard output", OPTION_CALL, 0, take_output},
@@ -331,6 +341,7 @@ int cmd_get(int argc, char **argv)
 {
     struct job job = {.format = LISTING};
     int status = options_read(&line, &job, argc, argv);
+    job.field_name = job.fields.count == 1 ? job.fields.name[0] : NULL;
     if (!status)
         status = take_ids(argc - optind, argv + optind, &job.path, &job.ids, &job.count);
     if (!status)

@@ -4,6 +4,7 @@
 #include "command_line.h"
 #include "draw.h"
 #include "expect_args.h"
+#include "field_names.h"
 #include "image_read.h"
 #include "image_scale.h"
 #include "interrupt.h"
@@ -23,7 +24,8 @@
 #define SOME         64u  /* records at a time */
 
 struct job {
-    const char *path, *field_name;
+    const char *path;
+    struct field_names fields; /* none: all */
     uint64_t *ids;
     size_t count;
     unsigned columns; /* 0: by the terminal */
@@ -31,7 +33,6 @@ struct job {
     enum terminal_images as;
     struct terminal terminal;
     apl_store *store;
-    int field;         /* -1: all */
     unsigned drawable; /* fields of images */
     int status;
 };
@@ -146,8 +147,8 @@ static int show_some(struct job *job, size_t from, size_t n)
     apl_batch *batch = NULL;
     apl_error err;
     int status = 0;
-    options.fields = job->field < 0 ? NULL : &job->field_name;
-    options.field_count = job->field >= 0;
+    options.fields = job->fields.count ? job->fields.name : NULL;
+    options.field_count = job->fields.count;
     if (apl_store_get_batch(job->store, job->ids + from, n, &options, &batch, &err) != APL_OK)
         return failed("%s", err.message);
     for (size_t row = 0; row < n && !status; row++) {
@@ -162,12 +163,10 @@ static int show_some(struct job *job, size_t from, size_t n)
 static int show(struct job *job)
 {
     apl_error err;
-    int status = 0;
+    int status;
     if (expect_open(job->path, &job->store, &err) != APL_OK)
         return failed("%s", err.message);
-    job->field = job->field_name ? apl_store_find_field(job->store, job->field_name) : -1;
-    if (job->field_name && job->field < 0)
-        status = failed("%s: no field '%s'", shown_db(job->path), shown(job->field_name));
+    status = field_names_check(&job->fields, job->store, job->path);
     for (unsigned i = 0; i < apl_store_info(job->store)->fields; i++)
         job->drawable += image_is_readable(apl_store_field(job->store, i));
     for (size_t from = 0; from < job->count && !status; from += SOME)
@@ -200,6 +199,11 @@ static int take_columns(void *user, const char *text)
     return 0;
 }
 
+static int take_fields(void *user, const char *names)
+{
+    return field_names_take(&((struct job *)user)->fields, names);
+}
+
 static const struct option_row rows[] = {
     {0, "as", "HOW",
      "draw images by the protocols kitty or sixel, as coloured blocks,\nor print text alone (default: what "
@@ -208,7 +212,7 @@ static const struct option_row rows[] = {
     {0, "columns", "N",
      "the most columns that an image takes (default: 64, or as many as\nfit into the window)", OPTION_CALL, 0,
      take_columns},
-    {0, "field", "FIELD", "only this field", OPTION_TEXT, offsetof(struct job, field_name), NULL},
+    {0, "fields", "FIELD,...", "only these fields", OPTION_CALL, 0, take_fields},
     EXPECT_ROW,
     HELP_ROW,
 };
@@ -228,7 +232,7 @@ static const struct command_line line = {
 
 int cmd_show(int argc, char **argv)
 {
-    struct job job = {.field = -1};
+    struct job job = {.path = NULL};
     int status = options_read(&line, &job, argc, argv);
     if (!status)
         status = take_ids(argc - optind, argv + optind, &job.path, &job.ids, &job.count);

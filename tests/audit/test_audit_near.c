@@ -18,20 +18,22 @@ static uint32_t below(uint32_t n)
 Test(audit_images, layouts)
 {
     struct image_layout l;
-    cr_assert(image_layout((int64_t[]){3, 20, 30}, 3, &l));
+    cr_assert(image_layout(APL_FORM_CHW, (int64_t[]){3, 20, 30}, &l));
     cr_assert(l.width == 30 && l.height == 20 && l.channels == 3 && l.channel_step == 600 &&
               l.pixel_step == 1);
-    cr_assert(image_layout((int64_t[]){20, 30, 3}, 3, &l));
+    cr_assert(image_layout(APL_FORM_HWC, (int64_t[]){20, 30, 3}, &l));
     cr_assert(l.width == 30 && l.height == 20 && l.channels == 3 && l.channel_step == 1 && l.pixel_step == 3);
-    cr_assert(image_layout((int64_t[]){20, 30}, 2, &l) && l.channels == 1 && l.width == 30);
-    cr_assert(image_layout((int64_t[]){1, 20, 30}, 3, &l) && l.channels == 1 && l.width == 30);
-    cr_assert(image_layout((int64_t[]){20, 30, 1}, 3, &l) && l.channels == 1 && l.width == 30);
-    cr_assert_not(image_layout((int64_t[]){30}, 1, &l));
-    cr_assert_not(image_layout((int64_t[]){20, 30, 4}, 3, &l));
-    cr_assert_not(image_layout((int64_t[]){2, 3, 20, 30}, 4, &l));
-    cr_assert_not(image_layout((int64_t[]){0, 30}, 2, &l));
-    cr_assert_not(image_layout((int64_t[]){30, 0}, 2, &l));
-    cr_assert_not(image_layout((int64_t[]){1 << 17, 1 << 17}, 2, &l));
+    cr_assert(image_layout(APL_FORM_HW, (int64_t[]){20, 30}, &l) && l.channels == 1 && l.width == 30);
+    cr_assert(image_layout(APL_FORM_CHW, (int64_t[]){1, 20, 30}, &l) && l.channels == 1 && l.width == 30);
+    cr_assert(image_layout(APL_FORM_HWC, (int64_t[]){20, 30, 1}, &l) && l.channels == 1 && l.width == 30);
+    cr_assert_not(image_layout(APL_FORM_NONE, (int64_t[]){30}, &l));
+    cr_assert(image_layout(APL_FORM_HWC, (int64_t[]){20, 30, 4}, &l) && l.channels == 4 && l.pixel_step == 4);
+    cr_assert(image_layout(APL_FORM_CHW, (int64_t[]){5, 20, 30}, &l) && l.channels == 5);
+    cr_assert_not(image_layout(APL_FORM_CHW, (int64_t[]){0, 20, 30}, &l));
+    cr_assert_not(image_layout(APL_FORM_NONE, (int64_t[]){2, 3, 20, 30}, &l));
+    cr_assert_not(image_layout(APL_FORM_HW, (int64_t[]){0, 30}, &l));
+    cr_assert_not(image_layout(APL_FORM_HW, (int64_t[]){30, 0}, &l));
+    cr_assert_not(image_layout(APL_FORM_HW, (int64_t[]){1 << 17, 1 << 17}, &l));
 }
 
 /* ----------------------------------------------------------------------------------------------- hashes */
@@ -68,7 +70,7 @@ Test(audit_images, is_what_it_is_defined_to_be)
         struct image_layout l;
         for (unsigned k = 0; k < w * h; k++)
             pixels[k] = (uint8_t)below(256);
-        cr_assert(image_layout((int64_t[]){h, w}, 2, &l));
+        cr_assert(image_layout(APL_FORM_HW, (int64_t[]){h, w}, &l));
         struct image_hash is = image_hash(pixels, &l), due = defined(pixels, w, h);
         cr_assert(is.across == due.across && is.down == due.down, "%u x %u", w, h);
     }
@@ -76,17 +78,19 @@ Test(audit_images, is_what_it_is_defined_to_be)
 
 Test(audit_images, channels_wherever_they_are)
 {
-    uint8_t planes[3 * 32 * 32], pixels[32 * 32 * 3], grey[32 * 32];
-    struct image_layout first, last, one;
+    uint8_t planes[4 * 32 * 32] = {0}, pixels[32 * 32 * 3], grey[32 * 32];
+    struct image_layout first, last, one, alpha;
     for (unsigned k = 0; k < 1024; k++) {
         for (unsigned c = 0; c < 3; c++)
             planes[1024 * c + k] = pixels[3 * k + c] = (uint8_t)below(256);
         grey[k] = (uint8_t)((77u * planes[k] + 150u * planes[1024 + k] + 29u * planes[2048 + k] + 128) >> 8);
     }
-    cr_assert(image_layout((int64_t[]){3, 32, 32}, 3, &first));
-    cr_assert(image_layout((int64_t[]){32, 32, 3}, 3, &last));
-    cr_assert(image_layout((int64_t[]){32, 32}, 2, &one));
+    cr_assert(image_layout(APL_FORM_CHW, (int64_t[]){3, 32, 32}, &first));
+    cr_assert(image_layout(APL_FORM_HWC, (int64_t[]){32, 32, 3}, &last));
+    cr_assert(image_layout(APL_FORM_HW, (int64_t[]){32, 32}, &one));
+    cr_assert(image_layout(APL_FORM_CHW, (int64_t[]){4, 32, 32}, &alpha));
     struct image_hash a = image_hash(planes, &first);
+    cr_assert_eq(near_distance(a, image_hash(planes, &alpha)), 0);
     cr_assert_eq(near_distance(a, image_hash(pixels, &last)), 0);
     cr_assert_eq(near_distance(a, image_hash(grey, &one)), 0);
 }
@@ -105,7 +109,8 @@ Test(audit_images, alike_is_near)
     for (unsigned y = 0; y < 64; y++)
         for (unsigned x = 0; x < 64; x++)
             large[y * 64 + x] = small[y / 2 * 32 + x / 2];
-    cr_assert(image_layout((int64_t[]){32, 32}, 2, &l) && image_layout((int64_t[]){64, 64}, 2, &ll));
+    cr_assert(image_layout(APL_FORM_HW, (int64_t[]){32, 32}, &l) &&
+              image_layout(APL_FORM_HW, (int64_t[]){64, 64}, &ll));
     struct image_hash h = image_hash(small, &l);
     cr_assert_eq(near_distance(h, image_hash(large, &ll)), 0);
     cr_assert_leq(near_distance(h, image_hash(dim, &l)), 6);

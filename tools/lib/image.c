@@ -13,29 +13,21 @@ struct layout {
     bool planar; /* channel by channel, not pixel by pixel */
 };
 
+bool image_has_channels_last(const apl_field *field)
+{
+    return apl_field_form(field) == APL_FORM_HWC;
+}
+
 static bool is_channels(int64_t size)
 {
     return size >= 1 && size <= 4;
 }
 
-/* Which dimension of the field's three is that of the channels: 0 or 2; -1: none. Stores have them first: an image 3 pixels wide
- * is none of RGB pixels. */
-static int channels_at(const int64_t *shape)
-{
-    if (is_channels(shape[0]) || (shape[0] == -1 && shape[1] == -1 && shape[2] == -1))
-        return 0;
-    return is_channels(shape[2]) ? 2 : -1;
-}
-
-bool image_has_channels_last(const apl_field *field)
-{
-    return field->ndim == 3 && channels_at(field->shape) == 2;
-}
-
 bool image_layout_unclear(const apl_field *field)
 {
     const int64_t *shape = field->shape;
-    if (field->ndim != 3 || !is_channels(shape[0]) || !is_channels(shape[2]))
+    bool said = field->kind && field->kind->id == APL_KIND_IMAGE && field->kind->form != APL_FORM_NONE;
+    if (said || field->ndim != 3 || !is_channels(shape[0]) || !is_channels(shape[2]))
         return false;
     return shape[1] != shape[2] || shape[0] == shape[1];
 }
@@ -43,24 +35,26 @@ bool image_layout_unclear(const apl_field *field)
 /* Of a value of that shape. */
 static bool layout_of(const apl_field *field, const int64_t *shape, struct layout *layout)
 {
-    int at = field->ndim == 3 ? channels_at(field->shape) : -1;
-    if (field->dtype != APL_U8 && field->dtype != APL_U16)
-        return false;
-    if (field->ndim == 2)
+    switch (apl_field_form(field)) {
+    case APL_FORM_HW:
         *layout = (struct layout){(size_t)shape[1], (size_t)shape[0], 1, true};
-    else if (at == 0)
+        return true;
+    case APL_FORM_CHW:
         *layout = (struct layout){(size_t)shape[2], (size_t)shape[1], (unsigned)shape[0], true};
-    else if (at == 2)
+        return true;
+    case APL_FORM_HWC:
         *layout = (struct layout){(size_t)shape[1], (size_t)shape[0], (unsigned)shape[2], false};
-    else
+        return true;
+    default:
         return false;
-    return true;
+    }
 }
 
 bool field_is_image(const apl_field *field)
 {
-    struct layout layout;
-    return !field->media && layout_of(field, field->shape, &layout);
+    apl_form form = apl_field_form(field);
+    int64_t channels = form == APL_FORM_CHW ? field->shape[0] : form == APL_FORM_HWC ? field->shape[2] : 1;
+    return form != APL_FORM_NONE && (channels < 0 || is_channels(channels));
 }
 
 bool image_value_size(const apl_field *field, const struct value *value, struct image_size *size)

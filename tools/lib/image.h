@@ -12,8 +12,7 @@ struct image {
     uint8_t *pixels;
 };
 
-/* Can values of this field be images? u8 or u16, height x width, or with 1 to 4 channels before or after that; or channels x
- * height x width, all of which vary. */
+/* Can files of images be made of the field's values? Of those that are images by apl_field_form(), and have 1 to 4 channels. */
 bool field_is_image(const apl_field *field);
 
 /* Do the channels of such a field come last? */
