@@ -9,9 +9,9 @@
 static bool is_exported(const void *user, const char *name)
 {
     const struct export *x = user;
-    bool found = x->field_count == 0;
-    for (unsigned i = 0; i < x->field_count; i++)
-        found |= strcmp(x->field_names[i], name) == 0;
+    bool found = x->fields.count == 0;
+    for (unsigned i = 0; i < x->fields.count; i++)
+        found |= strcmp(x->fields.name[i], name) == 0;
     return found;
 }
 

@@ -313,8 +313,9 @@ static int take_output(void *user, const char *file)
 }
 
 static const struct option_row rows[] = {
-    {0, "fields", "FIELD,...", "only these fields; of a file, one (default for images: the first image field)",
-     OPTION_CALL, 0, take_fields},
+    {0, "fields", "FIELD,...",
+     "only these fields; of a file, one (default for images: the first image field)", OPTION_CALL, 0,
+     take_fields},
     {0, "format", "FORMAT", "png, ppm, raw, text or file (default: by the suffix of FILE)", OPTION_CALL, 0,
      take_format},
     {'o', "output", "FILE", "write to FILE; '-' is standard output", OPTION_CALL, 0, take_output},

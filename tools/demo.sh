@@ -49,7 +49,7 @@ if [ -n "$photos" ]; then
     echo "test: accuracy on files that it has not learned from; guessing gets 1 in as many as there are classes."
     echo "stall: the share of training time spent waiting for images."
     step "Done"
-    echo "The store is $BUILD/photos.db. Look at an image: $BUILD/apldata get $BUILD/photos.db 7 --field image -o seven.jpg"
+    echo "The store is $BUILD/photos.db. Look at an image: $BUILD/apldata get $BUILD/photos.db 7 --fields image -o seven.jpg"
     exit 0
 fi
 
@@ -62,4 +62,4 @@ show "$BUILD/examples/train" --epochs $epochs --seconds 75 "$BUILD/demo.db"
 echo "test: accuracy on images it has never seen; guessing gets 10 %."
 echo "stall: the share of training time spent waiting for images."
 step "Done"
-echo "The store is $BUILD/demo.db. Look at an image: $BUILD/apldata get $BUILD/demo.db 7 --field image -o seven.png"
+echo "The store is $BUILD/demo.db. Look at an image: $BUILD/apldata get $BUILD/demo.db 7 --fields image -o seven.png"

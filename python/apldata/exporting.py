@@ -45,7 +45,7 @@ def _check_text(name: str, values: Any, ids: np.ndarray) -> None:
             byte = ord(value[error.start]) & 0xFF
             raise UnsupportedError(
                 f"record {number}, field {plain(name)}: text with the byte {byte:#04x}, which is not UTF-8, "
-                "as older versions stored it: `apldata extract --field` makes a store of the other fields, "
+                "as older versions stored it: `apldata extract --fields` makes a store of the other fields, "
                 "and docs/DATA.md shows how to make one with its text repaired"
             ) from None
 

@@ -188,7 +188,7 @@ def old(tmp_path: Path) -> Path:
 
 def test_text_that_is_not_utf8_is_named(old: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    why = r"old: record 1, field text: text with the byte 0xe9, which is not UTF-8.*apldata extract --field"
+    why = r"old: record 1, field text: text with the byte 0xe9, which is not UTF-8.*apldata extract --fields"
     with pytest.raises(apldata.UnsupportedError, match=why):
         apldata.export(old, out)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old"]
@@ -199,7 +199,7 @@ def test_text_that_is_not_utf8_is_named(old: Path, tmp_path: Path) -> None:
         "extract",
         str(old),
         str(tmp_path / "new"),
-        "--field",
+        "--fields",
         "label",
     ]
     subprocess.run(command, check=True, capture_output=True)

@@ -152,7 +152,7 @@ def test_idx_says_what_it_cannot_hold(tmp_path: Path) -> None:
     done = export(db, tmp_path / "out", "--format", "idx")
     assert done.returncode == 1
     assert "IDX cannot hold field weight, of type u16" in done.stderr
-    assert export(db, tmp_path / "out", "--format", "idx", "--field", "image").returncode == 0
+    assert export(db, tmp_path / "out", "--format", "idx", "--fields", "image").returncode == 0
     assert os.listdir(tmp_path / "out") == ["train-images-idx3-ubyte"]
 
 
@@ -262,4 +262,4 @@ def test_get_takes_the_file_that_the_name_is_for(tmp_path: Path) -> None:
         assert get(name).returncode == 0 and (tmp_path / name).read_bytes() == kept[field]
     for name in ("x", "x.tiff"):
         done = get(name)
-        assert done.returncode == 1 and "several do: --field names one" in done.stderr
+        assert done.returncode == 1 and "several do: --fields names one" in done.stderr

@@ -69,7 +69,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         draw_photos(Path("photos"))
         command(["aplingest", "photos", "made.db"])
         command(["apldata", "export", "made.db", "shards", "--format", "webdataset"])
-        chosen = ["--field", "image", "--field", "label"]
+        chosen = ["--fields", "image", "--fields", "label"]
         command(["apldata", "export", "made.db", "tfrecords", "--format", "tfrecord", *chosen])
         os.remove("tfrecords/schema.json")  # which others do not write
         yield folder

@@ -159,7 +159,7 @@ def test_commands(root: Path, digest: str, tmp_path: Path) -> None:
         ("stream", "{}", "--fields", "label"),
         ("bench", "{}"),
         ("verify", "{}"),
-        ("get", "{}", 3, "--field", "image", "--format", "raw", "-o", "-"),
+        ("get", "{}", 3, "--fields", "image", "--format", "raw", "-o", "-"),
         ("show", "{}", 3, "--as", "text"),
         ("export", "{}", tmp_path / "out", "--format", "raw", "--force"),
         ("extract", "{}", tmp_path / "db", "--force"),

@@ -43,8 +43,8 @@ def server(store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "bench --seconds 0.1 URL", "bench --json --seconds 0.1 URL", "audit --epochs 2 URL",
         "audit --epochs 2 --json URL", "audit --no-splits --epochs 2 --html PAGE URL", "view -q -o PAGE URL",
         "view -o PAGE URL", "stage URL CACHE", "stage --json URL CACHE", "stage URL URL",
-        "get --field none URL 1", "export --format npy --field none URL CACHE", "audit --epochs 2 USER",
-        "extract --field none URL CACHE", "merge URL DB CACHE", "stream --format raw --field none URL",
+        "get --fields none URL 1", "export --format npy --fields none URL CACHE", "audit --epochs 2 USER",
+        "extract --fields none URL CACHE", "merge URL DB CACHE", "stream --format raw --fields none URL",
         "check URL none", "audit --epochs 2 --split none URL",
     ],
 )  # fmt: skip

@@ -446,7 +446,7 @@ def test_the_command_writes_text_of_any_length(tmp_path: Path) -> None:
         writer.extend(text=texts)
     get = [command, "get", tmp_path / "s", "0", "1", "2"]
     subprocess.run([*get, "-o", tmp_path / "x.TXT"], check=True)
-    told = subprocess.run([*get, "--field", "text", "--format", "text"], check=True, capture_output=True)
+    told = subprocess.run([*get, "--fields", "text", "--format", "text"], check=True, capture_output=True)
     expected = "".join(text.replace("\t", "\\x09") + "\n" for text in texts)
     assert (tmp_path / "x.TXT").read_text() == told.stdout.decode() == expected
 

@@ -37,7 +37,7 @@ static const struct subject table[] = {
     {.name = "info", .argv = {"apldata", "info", "--json", "db"}, .before = NEW_STORE},
     {.name = "get", .argv = {"apldata", "get", "db", "0", "17", "99"}, .before = NEW_STORE},
     {.name = "get-raw",
-     .argv = {"apldata", "get", "--field", "image", "--format", "raw", "-o-", "db", "7", "3"},
+     .argv = {"apldata", "get", "--fields", "image", "--format", "raw", "-o-", "db", "7", "3"},
      .before = NEW_STORE},
     {.name = "export",
      .argv = {"apldata", "export", "-q", "-j2", "--format", "npy", "db", "files"},

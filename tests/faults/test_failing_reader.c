@@ -46,6 +46,7 @@ Test(failing_reader, reader_of_a_split_with_transforms)
     apl_transform picture = APL_TRANSFORM_INIT;
     picture.scale = APL_SCALE_NORMALISE, picture.dtype = APL_F32, picture.pad = 2,
     picture.flip = APL_FLIP_RANDOM;
+    static const char *const plain[] = {"track=plain"};
     apl_store *s;
     apl_split_options o = APL_SPLIT_OPTIONS_INIT;
     wanted = (apl_reader_options)APL_READER_OPTIONS_INIT;
@@ -57,6 +58,7 @@ Test(failing_reader, reader_of_a_split_with_transforms)
     wanted.threads = APL_NO_THREADS;
     wanted.order = APL_FREE;
     wanted.transforms = &picture, wanted.transform_count = 1;
+    wanted.kinds = plain, wanted.kind_count = 1;
     make_store();
     s = fx_open(fx_path("db"));
     o.name = "val", o.ratio = 0.3;

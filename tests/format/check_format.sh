@@ -114,7 +114,7 @@ worked_example() # STORE
     (cd "$scratch/example" && DB=$1 sh -eu "$scratch/example.sh") >"$scratch/said" || return 1
     cat "$scratch/said"
     record=$(sed -n 's/^record \([0-9]*\), green.*/\1/p' "$scratch/said")
-    "$build/apldata" get "$1" "$record" --field image --format raw -o - |
+    "$build/apldata" get "$1" "$record" --fields image --format raw -o - |
         od -An -v -tu1 -w1 -j 1024 -N 1024 | tr -d ' ' | diff - "$scratch/example/green"
 }
 

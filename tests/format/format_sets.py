@@ -266,7 +266,7 @@ def compare_values(apldata, path, field, column):
     """All values together, and some one by one: that is where they begin."""
     some = range(0, len(column), max(1, len(column) // 5))
     for ids in (range(len(column)), *([i] for i in some)):
-        got = run(apldata, "get", path, *map(str, ids), "--field", field.name, "--format", "raw", "-o", "-")
+        got = run(apldata, "get", path, *map(str, ids), "--fields", field.name, "--format", "raw", "-o", "-")
         must(got == b"".join(column[i][4 * field.varying :] for i in ids), f"{field.name}: values {ids}")
 
 

@@ -163,7 +163,7 @@ others()
     mkdir -m 755 readable && cp db/data.mdb readable && chmod 444 readable/data.mdb
     check "places: a read-only store of somebody else" as_nobody "$apldata" verify -q readable
     chmod 711 readable
-    check "places: whose directory may not be listed" as_nobody "$apldata" get -o- --field image --format raw readable 0
+    check "places: whose directory may not be listed" as_nobody "$apldata" get -o- --fields image --format raw readable 0
     check "places: in which nothing can be written" refuses "Permission denied" as_nobody "$aplingest" -q --partial \
         --force a.tar.gz readable
     check "places: nor split" refuses "Permission denied" as_nobody "$apldata" split -q readable val=0.5

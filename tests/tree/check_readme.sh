@@ -29,7 +29,7 @@ runs() # on a store of CIFAR's shape: a line for each record asked for, and the 
     "$build/mkshapes" --rows 20 "$scratch/shapes.tar" &&
         "$build/aplingest" -q --partial "$scratch/shapes.tar" "$scratch/db" &&
         "$scratch/read" "$scratch/db" >"$scratch/said" &&
-        "$build/apldata" get "$scratch/db" 7 0 41 7 --field label --format text -o - >"$scratch/labels" &&
+        "$build/apldata" get "$scratch/db" 7 0 41 7 --fields label --format text -o - >"$scratch/labels" &&
         [ "$(grep -c '^[0-9]*: [a-z]*, [0-9.]*$' "$scratch/said")" = 4 ] &&
         [ "$(head -n 1 "$scratch/said")" = "$(tail -n 1 "$scratch/said")" ]
 }

@@ -26,9 +26,9 @@ run apldata join -q --force set/a -o set
 
 echo "# a store is not replaced by anything else"
 ln -s db/data.mdb link
-run apldata get --force --format text --field a -o db/data.mdb db 1
-run apldata get --force --format text --field a -o link db 0
-run apldata get --force --format text --field a -o db/val.split db 1
+run apldata get --force --format text --fields a -o db/data.mdb db 1
+run apldata get --force --format text --fields a -o link db 0
+run apldata get --force --format text --fields a -o db/val.split db 1
 apldata verify -q db
 
 echo "# a report that cannot be printed"

@@ -2,7 +2,7 @@
 exec 2>&1
 content()
 {
-    apldata extract -q --force --field image --field label "$1" "of-$1" && apldata info --json "of-$1" | grep content_sha256
+    apldata extract -q --force --fields image --fields label "$1" "of-$1" && apldata info --json "of-$1" | grep content_sha256
 }
 trip()
 {
@@ -34,14 +34,14 @@ printf 'zebra\nemu\nape\n' >names
 aplingest -q --classes names none.tar named
 apldata extract -q --where label=zebra,ape named two
 rm -rf out back && run apldata export two out --format folder && run aplingest -q out back
-for id in 0 1; do apldata get back $id --field label; done
+for id in 0 1; do apldata get back $id --fields label; done
 apldata info back | sed -n '/^class/,/^$/p'
 
 echo "# what has been changed"
 mkdir out/train/dog && cp 1.jpg out/train/dog
 run aplingest -q out other
 rm out/apldata-classes.json && run aplingest -q out other
-apldata get other 1 --field label
+apldata get other 1 --fields label
 
 echo "# two exports to one directory"
 rm -rf out && apldata export -q two out --format folder

@@ -33,8 +33,8 @@ echo mine >there/file
 run apldata export kept there --format folder
 run apldata export -q kept there --format folder --names id
 ls -A there there/test/cat | head -n 8
-run apldata export db out --format folder --field label
-run apldata export db out --format folder --field none
+run apldata export db out --format folder --fields label
+run apldata export db out --format folder --fields none
 run apldata export db out --format folder --label path
 run apldata export db out --format folder --shard-records 3
 ls -A
@@ -49,4 +49,4 @@ echo "# a table has neither images nor files"
 printf "a,b\n1,2\n" >t.csv
 aplingest -q t.csv table
 run apldata export table nothing --format folder
-run apldata export table nothing --format folder --field a
+run apldata export table nothing --format folder --fields a

@@ -74,7 +74,7 @@ run apldata export -q new raw --force --format npy
 echo "# an export that nothing describes: files of other names are not mixed with the new ones"
 arrays()
 {
-    run apldata export -q "$1" arrays --force --format npy --field x
+    run apldata export -q "$1" arrays --force --format npy --fields x
     ls -A arrays
 }
 arrays old

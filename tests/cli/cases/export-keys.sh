@@ -36,6 +36,6 @@ run apldata export dotted no --format webdataset
 run apldata export -q dotted no --format webdataset --names id
 
 echo "# nothing but keys"
-run apldata export k none --format webdataset --field __key__
+run apldata export k none --format webdataset --fields __key__
 ls -d none
-run apldata export k none --format webdataset --field __key__ --names id
+run apldata export k none --format webdataset --fields __key__ --names id

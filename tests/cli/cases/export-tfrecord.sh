@@ -23,7 +23,7 @@ cmp <(digest "$SHARED/store100") <(digest packed) && echo same
 echo "# one split, some fields"
 run aplingest -q out/test.tfrecord one
 apldata info one | grep -A 1 '^split'
-run apldata export -q "$SHARED/store100" some --format tfrecord --field fine_label
+run apldata export -q "$SHARED/store100" some --format tfrecord --fields fine_label
 run aplingest -q some some-db
 
 echo "# what does not agree with the schema"

@@ -6,7 +6,7 @@ tar -xOf out/train-000000.tar __apl__/schema.json | head -n 32
 tar -tvf out/test-000000.tar | sed -n 2,5p | tr -s ' '
 tool=$(command -v "${APL_PYTHON:-python3}") && tar -xOf out/test-000000.tar 000000200.png | "$tool" "$CLI/read_png.py" |
     cmp - <(apldata get "$SHARED/store100" 200 --format ppm | tail -n +4)
-tar -xOf out/test-000000.tar 000000200.fine_label.cls | cmp - <(printf %d "$(apldata get "$SHARED/store100" 200 --field fine_label --format raw | od -An -tu1)")
+tar -xOf out/test-000000.tar 000000200.fine_label.cls | cmp - <(printf %d "$(apldata get "$SHARED/store100" 200 --fields fine_label --format raw | od -An -tu1)")
 
 echo "# shards, and the same bytes every time"
 apldata export -q "$SHARED/store" a --format webdataset --shard-records 400

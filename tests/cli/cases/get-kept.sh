@@ -6,15 +6,15 @@ apldata info "$db" | sed -n '/^field/,/^$/p'
 apldata get "$db" 11
 apldata get "$db" 11 -o out.jpeg
 wc -c <out.jpeg
-apldata get "$db" 11 --field image -o out
+apldata get "$db" 11 --fields image -o out
 apldata get "$db" 11 --format file | cmp - out
-apldata get "$db" 11 --field image --format raw -o - | cmp - out
+apldata get "$db" 11 --fields image --format raw -o - | cmp - out
 cmp out out.jpeg
 run apldata get "$db" 11 -o out
 run apldata get "$db" 11 12 -o more.jpeg
 run apldata get "$db" 11 -o out.png
-run apldata get "$db" 11 --field label --format file -o out2
-run apldata get "$db" 11 --field label -o out2
+run apldata get "$db" 11 --fields label --format file -o out2
+run apldata get "$db" 11 --fields label -o out2
 run apldata get "$SHARED/store" 1 --format file
 run apldata get "$SHARED/store" 1 -o file.jpeg
 apldata verify "$db"

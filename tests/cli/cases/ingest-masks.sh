@@ -28,12 +28,12 @@ cmp content.t.csv content.t.tsv && cmp content.t.csv content.t.jsonl
 apldata info db | awk '/^field/,/^$/ {print $1, $2, $3}'
 apldata info db | sed -n '/^images/,/^$/p'
 apldata get db 0 | cut -d' ' -f1-20
-run apldata get db 1 --field mask -o mask.png
+run apldata get db 1 --fields mask -o mask.png
 apldata verify -q db
 content db >content.db
 
 echo '# out and in again, and in parts'
-run apldata extract db some --field image --field mask --where label=dog
+run apldata extract db some --fields image --fields mask --where label=dog
 apldata get some 0 | cut -d' ' -f1-20
 apldata export db out --format webdataset
 run aplingest -q out back
@@ -45,7 +45,7 @@ run aplingest -q --part 2/2 --image image --mask mask t.csv set
 
 echo '# resized with their images'
 run aplingest --resize 4x4 --images pixels --image image --mask mask t.csv small | cut -d, -f1
-apldata get small 1 --field mask --format raw -o - | od -An -tu1
+apldata get small 1 --fields mask --format raw -o - | od -An -tu1
 
 echo '# bad columns and cells'
 refuse() { run aplingest -q "$@" bad; }

@@ -6,4 +6,4 @@ for i in data_batch_2 data_batch_3 data_batch_4 data_batch_5 test_batch; do
 done
 cp "$SHARED/b/$B/batches.meta.txt" x/$B
 aplingest x db
-apldata get db 59999 --field label
+apldata get db 59999 --fields label

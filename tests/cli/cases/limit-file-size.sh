@@ -9,7 +9,7 @@ limited()
 }
 db=$SHARED/store
 limited 0 apldata get -o x.png "$db" 0
-limited 1 apldata get --force --format raw --field image -o x.raw "$db" 0 1 2
+limited 1 apldata get --force --format raw --fields image -o x.raw "$db" 0 1 2
 limited 100 apldata export -q --format raw "$db" out
 if [ "$(apldata audit --help 2>/dev/null)" ]; then
     limited 0 apldata audit -q --epochs 10 --no-splits --html page.html "$db"

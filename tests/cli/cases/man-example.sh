@@ -7,5 +7,5 @@ sed -n '/^\.Bd -literal/,/^\.Ed/p' "$CLI/../../docs/man/apl.3" | sed '/^\.[BE]d/
     -Wl,-rpath,"$libraries" -o example
 ./example
 apldata verify example-db
-apldata get example-db 100 -o bright.png --field image
+apldata get example-db 100 -o bright.png --fields image
 apldata get example-db 1 --format ppm | head -n 2

@@ -36,12 +36,12 @@ apldata info some | sed -n '/^split/,/^$/p'
 cp -r "$db" own
 apldata split -q own val=0.1
 apldata extract -q own val --split val
-apldata extract -q own rest --split train-val --field image --field label
+apldata extract -q own rest --split train-val --fields image --fields label
 apldata get val 0 | head -n 2
 run apldata extract own both --split train --split val
 run apldata extract own none --where 'label>200'
 run apldata extract own none --split nonsense
-run apldata extract own none --field nonsense
+run apldata extract own none --fields nonsense
 run apldata extract own none --where nonsense
 run apldata extract own val
 apldata split -q own client@train-val --clients 40 --dirichlet 0.01
@@ -63,7 +63,7 @@ aplingest -q t.csv commas
 numbers()
 {
     run apldata extract -q --force commas few "$@"
-    apldata export -q --force few numbers --format npy --field n
+    apldata export -q --force few numbers --format npy --fields n
     tail -c +129 numbers/*.npy | od -An -td8
 }
 numbers --where 'label=crane\, bird'
@@ -106,9 +106,9 @@ apldata verify -q straight
 
 echo "# places in the source"
 cp -r "$CLI/../golden/kept-shuffled" shuffled
-run apldata extract shuffled none --field source_position
+run apldata extract shuffled none --fields source_position
 for format in tfrecord webdataset; do
-    apldata export -q shuffled places --format $format --field source_position
+    apldata export -q shuffled places --format $format --fields source_position
     aplingest -q --force places back
     apldata info back | grep '^source_position' | cut -c 1-27
     rm -r places

@@ -23,7 +23,7 @@ run apldata get db 18446744073709551616
 run apldata get db 1 --format jpeg
 run apldata get db 1 -o picture.jpg
 run apldata get db 1 -o ''
-run apldata get db 1 --field
+run apldata get db 1 --fields
 run apldata split db
 run apldata split db val
 run apldata split db =0.1

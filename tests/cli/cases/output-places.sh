@@ -1,5 +1,5 @@
 # Where outputs go: only a regular file is ever replaced.
-get="apldata get --format raw --field label"
+get="apldata get --format raw --fields label"
 kind()
 {
     for f; do
@@ -74,6 +74,6 @@ mkfifo out/label.bin
 cat out/label.bin >got & run apldata export -q --force --format raw "$SHARED/store" out
 wait
 kind out/label.bin out/schema.json out/image.bin
-cmp got <(apldata get --format raw --field label "$SHARED/store" $(seq 0 899))
+cmp got <(apldata get --format raw --fields label "$SHARED/store" $(seq 0 899))
 ls -A . out elsewhere | grep tmp
 true

@@ -1,7 +1,7 @@
 # Parts that die, meet or do not belong together.
 exec 2>&1
 apldata export -q "$SHARED/store" npy --format npy
-apldata export -q "$SHARED/store" other --format npy --field image
+apldata export -q "$SHARED/store" other --format npy --fields image
 part() { aplingest -q --part "$@"; }
 
 echo "# a missing part"

@@ -68,7 +68,7 @@ poke x/$B/data_batch_1.bin $((9999 * 3073 + 1)) '\012'
 poke x/$B/data_batch_2.bin 1 '\013'
 poke x/$B/test_batch.bin $((1864 * 3073 + 1)) '\014'
 run aplingest -q --part 12/59 x set
-for id in 0 677 678 847; do apldata get set/part-0012-of-0059 $id --field image --format raw | od -An -tu1 -N2; done
+for id in 0 677 678 847; do apldata get set/part-0012-of-0059 $id --fields image --format raw | od -An -tu1 -N2; done
 apldata info set/part-0012-of-0059 | sed -n '/^split/,/^$/p'
 echo "# other files of the same names and sizes"
 poke x/$B/data_batch_4.bin 7 '\001'

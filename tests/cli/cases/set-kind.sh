@@ -17,7 +17,7 @@ fields db
 
 echo "# copies keep it, and must agree"
 apldata extract -q db train --split train
-apldata extract -q db test --split test --field label
+apldata extract -q db test --split test --fields label
 fields test
 apldata extract -q --force db test --split test
 run apldata merge train test whole
@@ -37,11 +37,11 @@ tar -xOf out/train-000000.tar __apl__/schema.json | grep '"kind"'
 echo "# what is left out is not named"
 kinds() { fields "$1" | awk 'NR > 1 && NF { print $1, $4, $5 }' | sed 's/ [a-z]*$//'; }
 kinds "$CLI"/../golden/kinds
-apldata extract -q "$CLI"/../golden/kinds some --field left --field camera --field people --field labels
+apldata extract -q "$CLI"/../golden/kinds some --fields left --fields camera --fields people --fields labels
 kinds some
-apldata export -q --field depth --field labels "$CLI"/../golden/kinds tf --format tfrecord
+apldata export -q --fields depth --fields labels "$CLI"/../golden/kinds tf --format tfrecord
 grep '"kind"' tf/schema.json
-apldata export -q --field depth --field left --field score "$CLI"/../golden/kinds raw --format raw
+apldata export -q --fields depth --fields left --fields score "$CLI"/../golden/kinds raw --format raw
 grep '"kind"' raw/schema.json
 
 echo "# what is refused"

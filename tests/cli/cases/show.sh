@@ -10,9 +10,9 @@ read_terminal()
 
 echo "- text"
 apldata show "$SHARED/store" 0 899
-apldata show "$SHARED/pstore" 3 --field filename
+apldata show "$SHARED/pstore" 3 --fields filename
 run apldata show "$SHARED/store" 900
-run apldata show "$SHARED/store" 0 --field none
+run apldata show "$SHARED/store" 0 --fields none
 run apldata show "$SHARED/store"
 run apldata show "$SHARED/store" x
 run apldata show "$SHARED/store" 0 --as photo
@@ -20,10 +20,10 @@ run apldata show "$SHARED/store" 0 --columns 0
 
 echo "- the same pixels"
 apldata get "$SHARED/store" 7 --format ppm >want.ppm
-apldata show "$SHARED/store" 7 --field image --as blocks | tail -n +2 | read_terminal blocks | cmp - want.ppm
-apldata show "$SHARED/store" 7 --field image --as kitty | read_terminal kitty >7.png
+apldata show "$SHARED/store" 7 --fields image --as blocks | tail -n +2 | read_terminal blocks | cmp - want.ppm
+apldata show "$SHARED/store" 7 --fields image --as kitty | read_terminal kitty >7.png
 python3 "$CLI/read_png.py" <7.png >kitty.rgb
-apldata show "$SHARED/store" 7 --field image --as sixel | read_terminal sixel >sixel.ppm
+apldata show "$SHARED/store" 7 --fields image --as sixel | read_terminal sixel >sixel.ppm
 python3 - <<'END'
 def pixels(path, width):
     data = open(path, "rb").read()[-3 * width * width :]
@@ -40,16 +40,16 @@ print("sixel", sum(abs(d) for cell in means for d in cell) / 3072 < 8)
 END
 
 echo "- sizes and other colours"
-apldata show "$SHARED/store" 7 --field image --as blocks --columns 8 | tail -n +2 | read_terminal blocks | head -n 2 | tail -n 1
-COLORTERM= apldata show "$SHARED/store" 7 --field image --as blocks --columns 2 | cat -v
-LC_ALL=C apldata show "$SHARED/store" 7 --field image --as blocks --columns 4 | cat -v
+apldata show "$SHARED/store" 7 --fields image --as blocks --columns 8 | tail -n +2 | read_terminal blocks | head -n 2 | tail -n 1
+COLORTERM= apldata show "$SHARED/store" 7 --fields image --as blocks --columns 2 | cat -v
+LC_ALL=C apldata show "$SHARED/store" 7 --fields image --as blocks --columns 4 | cat -v
 
 echo "- files"
 for id in 0 1; do
-    apldata show "$CLI/../golden/indexed" $id --field file --as blocks --columns 12 | tail -n +2 | read_terminal blocks | head -n 2 | tail -n 1
+    apldata show "$CLI/../golden/indexed" $id --fields file --as blocks --columns 12 | tail -n +2 | read_terminal blocks | head -n 2 | tail -n 1
 done
 apldata show "$CLI/../golden/kept" 11
-run apldata show "$CLI/../golden/kept" 11 --field image --as blocks 2>&1 | sed 's|.*/golden|golden|'
+run apldata show "$CLI/../golden/kept" 11 --fields image --as blocks 2>&1 | sed 's|.*/golden|golden|'
 python3 - <<'END'
 import struct
 

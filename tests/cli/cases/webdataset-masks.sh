@@ -16,16 +16,16 @@ content() { apldata info "$1" | sed -n 's/^content *//p'; }
 
 echo '# without the option they are images, of which a note says what to do'
 run aplingest a.tar db
-apldata get db 0 1 --field mask
+apldata get db 0 1 --fields mask
 
 echo '# with it they are masks'
 rm in/?.wide.pgm
 pack a.tar
 run aplingest --force --mask mask a.tar db
 apldata info db | awk '/^field/,/^$/ {print $1, $2, $3}'
-apldata get db 0 1 --field mask
+apldata get db 0 1 --fields mask
 for part in 1/2 2/2; do run aplingest -q --part $part --mask mask a.tar set; done
-apldata get set 0 1 --field mask | cmp - <(apldata get db 0 1 --field mask)
+apldata get set 0 1 --fields mask | cmp - <(apldata get db 0 1 --fields mask)
 
 echo '# out and in again'
 run apldata export -q db out --format webdataset

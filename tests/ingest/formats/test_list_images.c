@@ -52,7 +52,7 @@ static void put_turned(const char *name, unsigned width, unsigned height)
     free(bytes.data);
 }
 
-static const char *const one_mask[] = {"mask"};
+static const char *const one_mask[] = {"mask"}, *const mask_kind[] = {"mask=mask"};
 
 static void set_up(void)
 {
@@ -399,8 +399,8 @@ Test(list_images, and_masks_are_cropped_and_flipped_alike)
     t.crop_height = t.crop_width = 12;
     t.flip = APL_FLIP_RANDOM;
     t.vertical_flip_p = 0.5;
-    t.masks = one_mask;
-    t.mask_count = 1;
+    o.kinds = mask_kind;
+    o.kind_count = 1;
     o.batch_size = 3;
     o.transforms = &t;
     o.transform_count = 1;
@@ -435,8 +435,8 @@ Test(list_images, of_wide_masks_are_read)
     apl_batch *batch;
     t.field = "image";
     t.crop_height = t.crop_width = 12;
-    t.masks = one_mask;
-    t.mask_count = 1;
+    o.kinds = mask_kind;
+    o.kind_count = 1;
     o.batch_size = 2;
     o.sequential = 1;
     o.transforms = &t;
