@@ -208,3 +208,17 @@ def test_tfrecord(tmp_path: Path, packing: str) -> None:
     for record, (label, box, many) in zip((store[i] for i in range(len(store))), made, strict=True):
         assert record["label"] == label and (record["box"] == box).all()
         assert (record["many"] == many).all() and record["text"] == f"é{label}"
+
+
+def test_kinds(tmp_path: Path) -> None:
+    rows = [{"boxes": [[0, 0, 4, 2]], "labels": [1], "n": 3}, {"boxes": [[9, 1, 2, 2]], "labels": [1], "n": 4}]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    table, db = tmp_path / "t.jsonl", tmp_path / "db"
+    kinds = {"boxes": "boxes,xywh", "labels": "label,per=boxes"}
+    assert apldata.ingest(table, db, kinds=kinds).records == 2
+    with pytest.raises(apldata.InvalidError, match=r"row 2: boxes: \[9, 1, 2, 2\] has right < left in form xyxy"):
+        apldata.ingest(table, tmp_path / "none", kinds=kinds | {"boxes": "boxes"})
+    with pytest.raises(apldata.InvalidError, match="did you mean xywh"):
+        apldata.ingest(table, tmp_path / "none", kinds={"boxes": "boxes,xyhw"})
+    with pytest.raises(TypeError, match="kinds"):
+        apldata.ingest(table, tmp_path / "none", kinds="boxes=boxes")  # type: ignore[arg-type]
