@@ -25,6 +25,7 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "python" / "apldata"
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 MODULES = {
+    "apldata.kinds": "what fields are",
     "apldata.callbacks": "TensorBoard, Weights & Biases and Prometheus",
     "apldata.torch": "PyTorch",
     "apldata.jax": "JAX",
@@ -197,7 +198,7 @@ def add_modules(site: Site) -> None:
 
 
 def _is_class(name: str) -> bool:
-    return bool(re.match(r"[A-Z]+[a-z]", name)) and name != "Follow"
+    return bool(re.match(r"[A-Z]+[a-z]", name))
 
 
 def add_man_pages(site: Site) -> list[str]:

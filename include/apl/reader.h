@@ -320,6 +320,17 @@ APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t i
 APL_API APL_MUST_USE apl_status apl_reader_transform_complete(apl_reader *reader, apl_transform *transform,
                                                               apl_error *err);
 
+/*
+ * apl_field_action() of all fields of the store, for code that moves images itself, such as transforms of other libraries:
+ * what becomes of them if the images that options->transforms name move; without transforms, all fields of kind image, or else the only one that is an
+ * image by type and shape. Of the options, only the fields, kinds and names of the transforms' fields count. Sets
+ * kinds[i] and actions[i] of each field i, which are the caller's: the kind is APL_KIND_NONE where nobody has said what
+ * the field is, and it is no image that moves. Fields that are not read stay, and what lies in another image.
+ * APL_E_NOTFOUND: there is no such field.
+ */
+APL_API APL_MUST_USE apl_status apl_reader_actions(apl_store *store, const apl_reader_options *options,
+                                                   apl_kind *kinds, apl_action *actions, apl_error *err);
+
 /* Makes every call of apl_reader_next(), including those that are waiting, return APL_E_CANCELLED from now on. May be
  * called from any thread. */
 APL_API void apl_reader_cancel(apl_reader *reader);

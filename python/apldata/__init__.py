@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from . import _errors, collation, transforms
+from . import _errors, collation, kinds, transforms
 from ._arrays import numpy_dtype
 from ._core import Batch, View
 from ._core import version as _version
@@ -174,6 +174,7 @@ __all__ = [
     "export",
     "ingest",
     "join",
+    "kinds",
     "numpy_dtype",
     "transforms",
 ]

@@ -17,9 +17,13 @@ from ._errors import InvalidError
 from ._foreign import Wrapped
 from ._library import library_of
 from ._records import Keys, in_threads
-from ._roles import Roles, Trial, check_sides, has_channels_last
-from .schema import Field
+from ._roles import Roles
+from .schema import Field, has_channels_last
 from .transforms import MOVING
+
+# Its formats of boxes, by the forms that they have here.
+_FORMATS = {"xyxy": "pascal_voc", "xywh": "coco", "cxcywh-rel": "yolo", "xyxy-rel": "albumentations"}
+_NUMBERS = "apldata_numbers"  # of boxes
 
 
 def without_first(transform: Any, take: Callable[[Any], bool]) -> Any:
@@ -55,7 +59,8 @@ def _all_parts(transform: Any) -> list[Any]:
 
 class Albumentations(Wrapped):
     """Pipelines of Albumentations, one after the other, each called once for a record with all that belongs
-    together: image, mask or masks, boxes with their labels.
+    together: image, mask or masks, boxes. Their numbers are their labels, and say what is left of all that
+    has an element for each box.
 
     Args:
         before: what is done to batches before it.
@@ -69,8 +74,9 @@ class Albumentations(Wrapped):
         self._keys = self._targets()
         self._apart = [False] * len(transforms)  # of each pipeline: it leaves the boxes as they are
         self._format = ""  # of the boxes
-        self._told: list[Any] = []  # the label_fields of each pipeline that moves boxes
-        self._labels = self._label_fields()
+        self._labels: list[str] = []  # the fields that go with the boxes
+        if roles.boxes is not None:
+            self._take_boxes(roles.boxes)
 
     def _targets(self) -> dict[str, str]:
         """The name that each image and mask goes by."""
@@ -89,53 +95,33 @@ class Albumentations(Wrapped):
             named = {field.name: field.name if field.name in more else "masks" for field in masks}
         return {first.name: "image"} | {field.name: field.name for field in others} | named
 
-    def _label_fields(self) -> list[str]:
-        """The fields that go with the boxes."""
-        if self.roles.boxes is None:
-            return []
+    def _take_boxes(self, boxes: Field) -> None:
         given: list[Any] = [getattr(one, "processors", {}).get("bboxes") for one in self.transforms]
-        self._apart = [not processor for processor in given]
-        for one, processor in zip(self.transforms, given, strict=True):
-            if not processor and _takes_boxes(one):
-                name = self.roles.boxes.name
-                raise InvalidError(
-                    f"{shown(one, 200)}: field {name} is boxes, which must move with the image: give "
-                    f"A.Compose bbox_params, or leave {name} out of fields"
-                )
         processors = [processor for processor in given if processor]
-        if not processors:  # they may as well not know of the boxes
-            self._apart = [False] * len(self.transforms)
-            self.roles = Roles(self.roles.images, self.roles.masks)
-            return []
-        self._format = processors[0].params.format
-        self._told = [one.params.label_fields for one in processors]
-        return list(dict.fromkeys(name for one in processors for name in one.params.label_fields or ()))
-
-    def check_rows(self, rows: list[Field], said: bool) -> None:
-        """Refuses to remove boxes and to leave what may have an element for each. `said`: the user says which
-        fields it is for, and so may leave others by saying which go with the boxes."""
-        boxes, told = self.roles.boxes, [fields or () for fields in self._told]
-        left = [f.name for f in rows if any(f.name not in fields for fields in told)]
-        if boxes is None or not left or (said and None not in self._told):
-            return
-        named = [name for name in self._labels if name not in left]
-        other = f"label_fields={named!r}"
-        if not said:
-            other = f"PerPicture(A.Compose(...), boxes={boxes.name!r}) with {other}"
-        raise InvalidError(
-            f"{self!r}: it may remove boxes, and leave {', '.join(left)} as it is: name all fields that have "
-            f"an element for each box, as in A.BboxParams({self._format!r}, "
-            f"label_fields={[*named, *left]!r}), or say {other}"
+        self._format = _FORMATS.get(self.roles.form, "")
+        fit = all(processor.params.format == self._format for processor in processors)
+        missing = next(
+            (one for one, has in zip(self.transforms, given, strict=True) if not has and _takes_boxes(one)),
+            None,
         )
+        if not fit or missing is not None:
+            say = f"give A.Compose bbox_params=A.BboxParams({self._format!r}), or leave it out of fields"
+            say = say if self._format else "of which Albumentations has none"
+            raise InvalidError(
+                f"{shown(missing or self, 200)}: field {boxes.name} is boxes of the form {self.roles.form}: "
+                f"{say}"
+            )
+        if not processors:  # they may as well not know of the boxes
+            self.roles = Roles(self.roles.images, self.roles.masks)
+            return
+        self._apart = [not processor for processor in given]
+        told = [name for one in processors for name in one.params.label_fields or ()]
+        self._labels = list(dict.fromkeys([*(field.name for field in self.roles.per_box), *told]))
 
     @property
     def changed(self) -> list[str]:
-        return [*super().changed, *self._labels]
-
-    def _prepare(self, batch: Trial) -> None:
-        if self.roles.boxes is not None and self._format in ("albumentations", "yolo"):  # parts of the sides
-            name = self.roles.boxes.name
-            batch[name] = [0 * boxes + (0.25, 0.25, 0.5, 0.5) for boxes in batch[name]]
+        masks = {field.name for field in self.roles.masks}
+        return [*super().changed, *(name for name in self._labels if name not in masks)]
 
     # ---------------------------------------------------------------------------------------- a record
 
@@ -154,10 +140,10 @@ class Albumentations(Wrapped):
                 data[key] = value
         if self.roles.boxes is not None:
             data["bboxes"] = np.asarray(columns[self.roles.boxes.name][row])
-            data |= {name: _passed(np.asarray(columns[name][row])) for name in self._labels}
+            data[_NUMBERS] = np.arange(len(data["bboxes"]))
             if self._moved:
                 left = ~_are_empty(data["bboxes"], self._format, data["image"].shape)
-                data |= {name: data[name][left] for name in ("bboxes", *self._labels)}
+                data |= {name: data[name][left] for name in ("bboxes", _NUMBERS)}
         return data
 
     def _applied(self, pipeline: Any, data: dict[str, Any], record: int) -> dict[str, Any]:
@@ -178,31 +164,32 @@ class Albumentations(Wrapped):
     def _result(self, data: dict[str, Any], flat: set[str], columns: dict[str, Any], row: int) -> list[Any]:
         """`flat`: the masks that came as (height, width)."""
         masks = iter(data.get("masks", ()))
+        left = np.asarray(data.get(_NUMBERS, ()), np.int64).tolist()
         values = []
         for field in (*self.roles.images, *self.roles.masks):
             key = self._keys[field.name]
             value = next(masks) if key == "masks" else data[key]
-            values.append(_placed(value, field, field in self.roles.masks, field.name in flat))
+            value = _placed(value, field, field in self.roles.masks, field.name in flat)
+            values.append(value[left] if field.name in self._labels else value)
         if self.roles.boxes is not None:
             values.append(_as_before(data["bboxes"], np.asarray(columns[self.roles.boxes.name][row])))
-            values += [_left(data[name], np.asarray(columns[name][row])) for name in self._labels]
+        for name in self.changed[len(values) :]:
+            given = columns[name][row]
+            values.append([given[at] for at in left] if isinstance(given, list) else np.asarray(given)[left])
         return values
 
     def _pipelines(self, slot: int) -> list[Any]:
         while len(self._copies) <= slot:
-            self._copies.append(copy.deepcopy(self.transforms))
+            self._copies.append([_numbered(copy.deepcopy(one)) for one in self.transforms])
         return self._copies[slot]
 
     # ----------------------------------------------------------------------------------------- a batch
 
-    def __call__(self, batch: Any) -> None:
+    def _apply(self, batch: Any) -> None:
         names, ids = self.changed, getattr(batch, "ids", None)
         columns = {name: batch[name] for name in names}
         rows = len(columns[names[0]])
         results: list[Any] = [None] * rows
-        if self.roles.guessed and not isinstance(batch, Trial):
-            sized = (self.roles.images[0], *self.roles.masks)
-            check_sides(self.roles, {field.name: _planes(field, columns[field.name]) for field in sized}, ids)
         flat = {field.name for field in self.roles.masks if rows and columns[field.name][0].ndim == 2}
         keys = Keys(self.seed, self.number, batch, rows)
         own = [keys.of_part(at) for at in range(len(self.transforms))]  # of each pipeline
@@ -214,7 +201,7 @@ class Albumentations(Wrapped):
                 data = self._sample(columns, row)
                 for pipeline, of_it, apart in zip(self._pipelines(slot), own, self._apart, strict=True):
                     _seed(pipeline, of_it.of_row(row))
-                    kept = {name: data.pop(name) for name in ("bboxes", *self._labels)} if apart else {}
+                    kept = {name: data.pop(name) for name in ("bboxes", _NUMBERS)} if apart else {}
                     data = self._applied(pipeline, data, row if ids is None else int(ids[row])) | kept
                 results[row] = self._result(data, flat, columns, row)
 
@@ -225,8 +212,16 @@ class Albumentations(Wrapped):
         moved = {field.name for field in (*self.roles.images, *self.roles.masks)}
         for at, name in enumerate(names):
             values = [result[at] for result in results]
-            listed = isinstance(columns[name], list) and name not in moved
+            listed = name not in moved or name in self._labels
             batch[name] = values if listed else gathered(values, self._made, name)
+
+
+def _numbered(pipeline: Any) -> Any:
+    """With the numbers of boxes for their labels."""
+    processor = getattr(pipeline, "processors", {}).get("bboxes")
+    if processor:
+        processor.params.label_fields = [_NUMBERS]
+    return pipeline
 
 
 def _seed(pipeline: Any, key: int) -> None:
@@ -252,35 +247,10 @@ def _are_empty(boxes: np.ndarray, form: str, shape: tuple[int, ...]) -> np.ndarr
     return np.asarray((sides <= 0).any(1))
 
 
-def _is_exact(labels: np.ndarray) -> bool:
-    """Do they come through Albumentations as they are? It makes a float32 of each."""
-    with np.errstate(all="ignore"):
-        return labels.ndim == 1 and bool((labels.astype(np.float32).astype(labels.dtype) == labels).all())
-
-
-def _passed(labels: np.ndarray) -> np.ndarray:
-    """What it is given for the labels of a record: themselves, or the number of each."""
-    return labels if _is_exact(labels) else np.arange(len(labels))
-
-
-def _left(passed: Any, labels: np.ndarray) -> np.ndarray:
-    """The labels that are left."""
-    if _is_exact(labels):
-        return np.asarray(passed).astype(labels.dtype)
-    return labels[np.asarray(passed, np.int64)]
-
-
 def _as_before(boxes: Any, given: np.ndarray) -> np.ndarray:
     """Boxes, in the type of floats that they had: Albumentations computes with f64, unless there are none."""
     made = np.asarray(boxes)
     return made.astype(given.dtype) if given.dtype.kind == "f" else made
-
-
-def _planes(field: Field, values: Any) -> Any:
-    """With channels first."""
-    if isinstance(values, list):
-        return [_planes(field, value[None])[0] for value in values]
-    return values.transpose(0, 3, 1, 2) if has_channels_last(field) and values.ndim == 4 else values
 
 
 def _placed(value: Any, field: Field, is_mask: bool, flat: bool) -> np.ndarray:

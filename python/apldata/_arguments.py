@@ -243,13 +243,24 @@ def names_checked(options: type | None = None) -> Callable[[_Function], _Functio
     return decorate
 
 
+# Arguments of loaders and transforms that are gone, and what is said instead; until 0.2.
+_REMOVED = {
+    "masks": "kinds={'mask': Mask()}, or Field(..., kind=Mask()) where the store is written",
+    "boxes": "kinds={'boxes': Boxes('xywh')}, or Field(..., kind=Boxes('xywh')) where the store is written",
+    "box_format": "the form of the boxes is part of their kind: kinds={'boxes': Boxes('xywh')}",
+    "labels": "what has an element for each box says so by its kind: kinds={'labels': Label(per='boxes')}",
+}
 _SYNONYMS = {"force": "replace", "overwrite": "replace", "rng": "seed", "num_workers": "threads"}
 
 
 def _no_argument(function: Callable[..., Any], name: str, known: Iterable[str]) -> InvalidTypeError:
+    what = function.__qualname__.removesuffix(".__init__")
+    if name in _REMOVED and ("kinds" in known or what in ("PerPicture", "SanitizeBoundingBoxes")):
+        return InvalidTypeError(
+            f"{what} has no argument {name!r} any more: {_REMOVED[name]} (see apldata.kinds)"
+        )
     synonym = _SYNONYMS.get(name, "")
     near = [synonym] if synonym in set(known) else difflib.get_close_matches(name, known, 1)
-    what = function.__qualname__.removesuffix(".__init__")
     return InvalidTypeError(
         f"{what} has no argument {name!r}" + (f": did you mean {near[0]!r}?" if near else "")
     )

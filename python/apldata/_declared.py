@@ -10,6 +10,7 @@ from . import _core
 from ._arguments import names, optional_text, shown, text, whole, wrong_type, wrong_value
 from ._arrays import store_dtype
 from ._errors import InvalidError
+from .kinds import kind_of
 from .schema import Field
 
 MARKS = {"input": _core.APL_INPUT, "target": _core.APL_TARGET, "name": _core.APL_NAME}
@@ -54,7 +55,10 @@ def _checked(field: Field) -> Field:
         raise wrong_value(f"field {name}: the layout", "'HWC', 'CHW' or None", field.layout)
     if field.layout is not None and len(shape) != 3:
         raise InvalidError(f"field {name}: a layout needs a shape of three dimensions; it has {shape}")
-    return dataclasses.replace(field, dtype=dtype, shape=shape, classes=_classes(name, field.classes))
+    kind = None if field.kind is None else kind_of(name, field.kind)
+    return dataclasses.replace(
+        field, dtype=dtype, shape=shape, classes=_classes(name, field.classes), kind=kind
+    )
 
 
 def _field(name: str, spec: Any) -> Field:

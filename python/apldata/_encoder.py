@@ -15,6 +15,7 @@ from ._errors import Error, InvalidError, InvalidTypeError, prefixed
 from ._given import array_of, of_names_and_numbers, refuse_nulls
 from ._indexes import check_paired
 from ._waiting import Values
+from .kinds import Boxes
 from .schema import Field
 
 
@@ -98,6 +99,7 @@ class Encoder:
         self.varying = any(-1 in f.shape or f.dtype == "utf8" for f in fields)
         self._fields = fields
         self._numbers = [{name: i for i, name in enumerate(f.classes or ())} for f in fields]
+        self._forms = [f.kind.form if isinstance(f.kind, Boxes) else "xyxy" for f in fields]
         self._dtypes = [None if f.dtype == "utf8" else numpy_dtype(f.dtype) for f in fields]
 
     def _in_order(self, values: Mapping[str, Any]) -> list[Any]:
@@ -178,7 +180,7 @@ class Encoder:
         loss."""
         field = self._fields[index]
         value = of_names_and_numbers(value) if field.classes else value
-        given = array_of(field.name, field.type, value, numpy_dtype(field.dtype))
+        given = array_of(field.name, field.type, value, numpy_dtype(field.dtype), self._forms[index])
         if given.shape == (0,) and rows is None and field.shape[:1] == (-1,):  # an empty list
             given = given.reshape([max(size, 0) for size in field.shape])
         if field.classes and given.dtype.kind in "UTO":

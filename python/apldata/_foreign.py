@@ -5,33 +5,20 @@ over batches."""
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _core
 from ._arguments import brief, shown
-from ._errors import CancelledError, InvalidError, NotFoundError
-from ._leaving import (
-    check_alone,
-    check_declared,
-    check_getters,
-    check_left,
-    check_mixed,
-    check_one_motion,
-    check_told,
-    first_mixing,
-    labels_of_boxes,
-    rows_of,
-    without_unmoved,
-)
+from ._errors import CancelledError, Error, InvalidError, NotFoundError
+from ._following import Following, first_mixing, first_moving, parts_of
 from ._library import library_of, steps_of
-from ._roles import NOTHING_SAID, Declared, Roles, Trial, image_of, roles_named, roles_of
-from ._translation import Translation
-from .schema import Field, Schema, warn_unclear
-from .transforms import MIXING, MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
+from ._roles import Roles
+from ._store import Store
+from ._translation import Translation, altered, library_of_class, name_of
+from .schema import Field, warn_unclear
+from .transforms import MIXING, MOVING, PerPicture, SanitizeBoundingBoxes, Transform, listed
 
-_SIDES = ("crop_height", "crop_width", "resize_height", "resize_width")
 _LONGEST_REASON = 300  # characters of why a transform of another library cannot be applied
 
 
@@ -41,11 +28,11 @@ _LONGEST_REASON = 300  # characters of why a transform of another library cannot
 class _Plan:
     """The transforms of a loader, as they are gone through: those that run in C, then functions."""
 
-    def __init__(self, schema: Schema, wanted: Iterable[str] | None, said: Declared) -> None:
-        self._schema, self._wanted = schema, None if wanted is None else list(wanted)
-        self._said = said
+    def __init__(self, store: Store, wanted: Iterable[str] | None, kinds: Mapping[str, Any] | None) -> None:
+        self._following, self._schema = Following(store, wanted, kinds), store.schema
         self.done: list[Any] = []
-        self._told: list[Transform] = []  # those that move fields that the user names
+        self._moving: list[tuple[Any, list[str]]] = []  # what moves pixels, and of which images
+        self._images: dict[str, None] = {}  # that have transforms of their own
 
     def _settings(self) -> dict[str, dict[str, Any]]:
         """Of each field, what is done in C so far."""
@@ -53,45 +40,32 @@ class _Plan:
         for transform in self.done:
             for name in transform.fields if isinstance(transform, Transform) else ():
                 settings.setdefault(name or "", {}).update(transform.settings())
-        moving = self._moving()
-        of = settings[moving.fields[0] or ""] if moving else {}
-        sides = {key: of[key] for key in _SIDES if key in of}
-        for name in self._said.masks if moving else ():
-            settings.setdefault(name, {}).update(sides, follows=True)
         return settings
 
-    def _moving(self) -> Transform | None:
-        """The first that moves images in C: masks and boxes follow those."""
-        return next((one for one in self.done if isinstance(one, MOVING)), None)
-
-    def _motions(self) -> dict[str, dict[str, Any]]:
-        """How C moves each image."""
-        motions: dict[str, dict[str, Any]] = {}
-        for one in self.done:
-            for name in one.fields if isinstance(one, MOVING) else ():
-                motions.setdefault(name or "", {}).update(one.settings())
-        return motions
-
     def add_own(self, transform: Transform) -> None:
-        """One of ours, with its field made known."""
+        """One of ours, with its field made known if only one is an image; C says what is wrong otherwise."""
         if isinstance(transform, SanitizeBoundingBoxes):
-            transform = copy.copy(transform)  # its labels are made known later
-            moving = self._moving()
-            if moving and (transform.field is None or moving.fields[0] in transform.fields):
-                object.__setattr__(transform, "field", moving.fields[0])  # which boxes follow
-        unsaid = transform.field is None
-        if unsaid:
+            transform = self._sanitizing(transform)
+        images = self._following.images() if transform.field is None else []
+        if len(images) == 1:
             transform = copy.copy(transform)
-            image = image_of(self._schema, self._read(), transform, self._said)
-            if isinstance(transform, MOVING):
-                check_alone(transform, image, self._read(), self._said)
-            object.__setattr__(transform, "field", image.name)
-        elif isinstance(transform, MOVING):
-            self._told.append(transform)
-        if isinstance(transform, MIXING):
-            images = [self._schema[name] for name in transform.fields if name in self._schema.names]
-            check_mixed(transform, images, self._read() if unsaid else [], self._said)
+            object.__setattr__(transform, "field", images[0])
+        named = [name for name in transform.fields if name is not None and self._following.reads(name)]
+        self._images |= dict.fromkeys(named)
+        if named and isinstance(transform, MOVING):
+            self._moving.append((transform, named))
+        if named and isinstance(transform, MIXING):
+            self._following.check_mixed(transform, named)
         self.done.append(transform)
+
+    def _sanitizing(self, transform: SanitizeBoundingBoxes) -> SanitizeBoundingBoxes:
+        """For the images that boxes follow."""
+        _check_first(transform, self.done)
+        moving = next((one for one in self.done if isinstance(one, MOVING)), None)
+        if moving and (transform.field is None or moving.fields[0] in transform.fields):
+            transform = copy.copy(transform)
+            object.__setattr__(transform, "field", moving.fields[0])
+        return transform
 
     def add_function(self, function: Any) -> None:
         """One of the user's own."""
@@ -99,7 +73,7 @@ class _Plan:
             if function.field in self._schema.names:
                 if function.channels_last:
                     warn_unclear(self._schema[function.field])
-            elif not function.says_alone and all(isinstance(one, Transform) for one in self.done):
+            elif not function.is_named and all(isinstance(one, Transform) for one in self.done):
                 raise NotFoundError(
                     f"{function!r}: there is no field {function.field!r}: say field=, one of "
                     f"{', '.join(self._schema.names)}"
@@ -109,62 +83,27 @@ class _Plan:
                 function.arrives_last = True
         self.done.append(function)
 
-    def add_followers(self) -> None:
-        """Declared masks and boxes follow the images of the first transform that moves some in C."""
-        moving, said = self._moving(), self._said
-        check_told(self._told, self._read(), self._said)
-        if said:
-            check_one_motion(self._motions(), said)
-        if said and moving and not any(isinstance(one, Follow) for one in self.done):
-            follow = Follow(said.masks, said.boxes, said.box_format, field=moving.fields[0])
-            self.done.insert(self.done.index(moving) + 1, follow)
-        for at, one in enumerate(self.done):
-            if isinstance(one, SanitizeBoundingBoxes):
-                _check_first(one, self.done[:at])
-                self._complete_sanitize(one, moving)
-
-    def _complete_sanitize(self, one: SanitizeBoundingBoxes, moving: Transform | None) -> None:
-        if self._said.boxes is None:
-            raise InvalidError(
-                f"{shown(one, 200)}: name the field of the boxes, as in Loader(..., boxes='boxes')"
-            )
-        if moving is None:
-            raise InvalidError(f"{shown(one, 200)}: no transform moves the images, and so none their boxes")
-        if one.labels is None:
-            masks = tuple(self._schema[name] for name in self._said.masks)
-            images = (self._schema[moving.fields[0] or ""],)
-            rows = self._rows(Roles(images, masks, self._schema[self._said.boxes]))
-            object.__setattr__(one, "labels", labels_of_boxes(one, rows))
-
-    def _rows(self, roles: Roles) -> list[Field]:
-        """The fields that may have an element for each box, and have no other role."""
-        wanted = (field for field in self._schema if self._wants(field) and field not in roles.all)
-        return [] if roles.boxes is None else rows_of(roles.boxes, wanted, roles.images)
-
-    def add(self, transforms: list[Any], library: str) -> None:
-        """Some of another library, one after the other."""
-        roles = roles_of(self._schema, self._wanted, transforms[0], self._said)
-        roles = without_unmoved(transforms, roles) if library == "torchvision" else roles
-        check_left(transforms, roles, self._read(), self._said)
-        mixing = first_mixing(transforms)
-        if mixing is not None:
-            check_mixed(mixing, roles.images, self._read(), self._said, own=False)
+    def add(self, transforms: list[Any], library: str, image: str | None = None) -> None:
+        """Some of another library, one after the other; `image`: of that alone, and what follows it."""
+        roles = self._following.roles(transforms[0], image)
+        of = [field.name for field in roles.images]
+        self._images |= dict.fromkeys(of)
+        for field in roles.images:
+            warn_unclear(field)
+        if (moving := first_moving(transforms)) is not None:
+            self._moving.append((moving, of))
+        elif library == "torchvision" and all(map(_changes_values, transforms)):
+            roles = Roles(roles.images)
+        if (mixing := first_mixing(transforms)) is not None:
+            self._following.check_mixed(mixing, of)
         self._add(transforms, library, roles)
 
-    def add_each(self, each: PerPicture, library: str) -> None:
-        """One of another library, for the fields that the user names."""
-        roles = roles_named(self._schema, *each.roles)
-        mixing = None if each.says_alone else first_mixing([each.function])
-        if mixing is not None:
-            check_mixed(mixing, roles.images, self._read(), self._said, own=False)
-        if not each.says_alone:
-            check_left([each.function], roles, self._read(), self._said, each=True)
-        self._add([each.function], library, roles, said=True)
+    def check(self) -> None:
+        """Refuses what moves images beside what can neither follow nor stay."""
+        for transform, images in self._moving:
+            self._following.check(transform, images, self._images)
 
-    def _add(self, transforms: list[Any], library: str, roles: Roles, said: bool = False) -> None:
-        """`said`: the roles are those that the user names."""
-        if library == "torchvision":
-            check_getters(transforms, self._rows(roles))
+    def _add(self, transforms: list[Any], library: str, roles: Roles) -> None:
         settings = self._settings()
         for field in roles.all:
             if settings.get(field.name, {}).get("layout") == _core.APL_NHWC:
@@ -173,7 +112,6 @@ class _Plan:
                     "channels in the order that they want; leave ChannelsLast() out"
                 )
         rest = transforms
-        roles = self._following(roles)
         translation = Translation(roles, settings.get(roles.images[0].name, {}), self._label)
         if translation.possible and all(isinstance(one, Transform) for one in self.done):
             rest = _translated(transforms, translation, library)
@@ -184,20 +122,10 @@ class _Plan:
             self._check_decoded((rest or transforms)[0], roles, translation.why)
             rest = transforms
         added = [field.name for field in roles.images if len(field.shape) == 2]
-        if rest and said:
-            check_declared(rest, roles, self._said)
         if rest:
-            self._wrap(rest, library, roles, said)
+            self._wrap(rest, library, roles)
         elif library == "torchvision" and added:
             self.done.append(AddChannel(added))
-
-    def _following(self, roles: Roles) -> Roles:
-        """Masks of images of any size follow them, even if they are not declared to the loader."""
-        if not roles.images[0].is_photo or roles.follow or not roles.masks or roles.boxes is not None:
-            return roles
-        masks = dict.fromkeys((*self._said.masks, *(field.name for field in roles.masks)))
-        self._said = replace(self._said, masks=tuple(masks))
-        return replace(roles, follow=True)
 
     def _check_decoded(self, step: Any, roles: Roles, why: str) -> None:
         """Files are decoded in C, which must be told to what size: only then can Python do the rest."""
@@ -209,24 +137,19 @@ class _Plan:
                     f"bilinear and antialiased{'; of this one, ' if why else ''}{why}"
                 )
 
-    def _wrap(self, rest: list[Any], library: str, roles: Roles, said: bool) -> None:
+    def _wrap(self, rest: list[Any], library: str, roles: Roles) -> None:
         # Drawn alike for different images, so that what each is given by itself stays together.
         number = sum(isinstance(one, Wrapped) and one.roles.shares(roles) for one in self.done)
-        boxes, rows = roles.boxes, self._rows(roles)
-        wrapped: Wrapped
         if library == "torchvision":
             from .torch._torchvision import Torchvision
 
             label = self._label.name if self._label else None
-            wrapped = Torchvision(rest, roles, number, label, rows)
+            self.done.append(Torchvision(rest, roles, number, label))
         else:
             from ._albumentations import Albumentations
 
             self._check_no_bfloat16(rest[0], roles)
-            wrapped = Albumentations(rest, roles, number, self.done)
-            wrapped.check_rows(rows, said)
-        wrapped.try_out(Trial(self._schema, self._wanted, self._settings(), boxes, rows), self.done)
-        self.done.append(wrapped)
+            self.done.append(Albumentations(rest, roles, number, self.done))
 
     def _check_no_bfloat16(self, step: Any, roles: Roles) -> None:
         settings = self._settings()
@@ -236,15 +159,23 @@ class _Plan:
     @property
     def _label(self) -> Field | None:
         """The only target of a single number, if there is one."""
-        targets = [f for f in self._schema if f.mark == "target" and f.shape == () and self._wants(f)]
+        targets = [
+            one.field
+            for one in self._following.fates()
+            if one.field.mark == "target" and one.field.shape == ()
+        ]
         return targets[0] if len(targets) == 1 else None
 
-    def _read(self) -> list[Field]:
-        """The fields that are read."""
-        return [field for field in self._schema if self._wants(field)]
 
-    def _wants(self, field: Field) -> bool:
-        return self._wanted is None or field.name in self._wanted
+def _changes_values(transform: Any) -> bool:
+    """Does one of torchvision's that moves nothing leave masks and boxes alone? Those of users may not."""
+
+    def of_images(part: Any) -> bool:
+        retypes = isinstance(getattr(part, "dtype", None), dict)
+        others = any(word in name_of(part) for word in ("Lambda", "BoundingBoxes", "KeyPoints"))
+        return library_of_class(part) == "torchvision" and not (altered(part) or retypes or others)
+
+    return all(map(of_images, parts_of(transform)))
 
 
 def _check_first(one: SanitizeBoundingBoxes, before: list[Any]) -> None:
@@ -282,7 +213,7 @@ class Wrapped:
     def __init__(self, transforms: list[Any], roles: Roles, number: int) -> None:
         self.transforms, self.roles, self.number = transforms, roles, number
         self.seed, self.threads = 0, 1
-        self._ended = False
+        self._ended = self._works = False
         self._made: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and dtype of what comes out
 
     @property
@@ -301,30 +232,25 @@ class Wrapped:
         if self._ended:
             raise CancelledError("the loader was closed meanwhile")
 
-    def try_out(self, batch: Trial, before: list[Any]) -> None:
-        """Tries it on such records, so that what does not work is reported now, not in mid-training."""
-        self._prepare(batch)
-        for function in before:
-            if not isinstance(function, Transform):
-                if not isinstance(function, (Wrapped, AddChannel)):
-                    return  # nobody knows what comes out of that
-                function(batch)
+    def __call__(self, batch: Any) -> None:
         try:
-            self(batch)
+            self._apply(batch)
+        except Error:
+            raise
         except Exception as error:
+            if self._works:
+                raise
             fields = ", ".join(f"{field.name}: {field.type}" for field in self.roles.all)
             told = brief(str(error), _LONGEST_REASON)
             raise InvalidError(
                 f"{self!r} cannot be applied to {fields}: {type(error).__name__}: {told}{self._advice(error)}"
             ) from error
-
-    def _prepare(self, batch: Trial) -> None:
-        """Puts values in the place of made-up ones that would be refused."""
+        self._works = True
 
     def _advice(self, error: Exception) -> str:
         return ""
 
-    def __call__(self, batch: Any) -> None:
+    def _apply(self, batch: Any) -> None:
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -345,19 +271,19 @@ class AddChannel:
 
 
 def resolved(
-    transforms: Any, schema: Schema, wanted: Iterable[str] | None = None, said: Declared = NOTHING_SAID
+    transforms: Any, store: Store, wanted: Iterable[str] | None = None, kinds: Mapping[str, Any] | None = None
 ) -> list[Any]:
     """The transforms that a loader is given, with those of other libraries made into ours, or into functions
     over batches.
 
     Args:
         wanted: names of the fields that are read; None: all.
-        said: which fields are masks and boxes.
+        kinds: what they are, where the store does not say it, or says something else.
 
     Raises:
         InvalidError, NotFoundError: one that cannot be applied; the message says why.
     """
-    plan = _Plan(schema, wanted, said)
+    plan = _Plan(store, wanted, kinds)
     given = listed(transforms)
     while given:
         first = given.pop(0)
@@ -368,13 +294,13 @@ def resolved(
         elif library is None:
             plan.add_function(first)
         elif isinstance(first, PerPicture):
-            plan.add_each(first, library)
+            plan.add([inner], library, first.field)
         else:
             group = [first]
             while given and library_of(given[0]) == library:
                 group.append(given.pop(0))
             plan.add(group, library)
-    plan.add_followers()
+    plan.check()
     return plan.done
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import wrong_value
-from ._corners import by_corners
+from ._corners import in_form
 from ._errors import InvalidError, InvalidTypeError
 
 
@@ -52,10 +52,10 @@ def refuse_nulls(name: str, column: Any) -> None:
         )
 
 
-def _of_tensor(name: str, tensor: Any) -> np.ndarray:
+def _of_tensor(name: str, tensor: Any, form: str) -> np.ndarray:
     """The values of a tensor of torch's, which may require grad, be of bfloat16, or lie on a device."""
     try:
-        plain = by_corners(tensor.detach()).cpu()
+        plain = in_form(tensor.detach(), form).cpu()
         if str(plain.dtype) in ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2"):
             plain = plain.float()  # exactly; NumPy has no such type
         return np.asarray(plain.resolve_conj().resolve_neg())
@@ -67,7 +67,7 @@ def _of_tensor(name: str, tensor: Any) -> np.ndarray:
 _AS_THEY_ARE = (np.ndarray, bool, int, float, str)
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: Any, form: str) -> Any:
     """A value, or a list of some, with arrays of NumPy for those of others."""
     if type(value) in _AS_THEY_ARE:
         return value
@@ -75,11 +75,11 @@ def _plain(name: str, value: Any) -> Any:
         _masked(name, value)
         return np.asarray(value)
     if hasattr(value, "detach") and hasattr(value, "numpy"):
-        return _of_tensor(name, value)
+        return _of_tensor(name, value, form)
     if isinstance(value, (list, tuple)) and any(
         isinstance(one, (np.ma.MaskedArray, list, tuple)) or hasattr(one, "detach") for one in value
     ):
-        return [_plain(name, one) for one in value]
+        return [_plain(name, one, form) for one in value]
     refuse_nulls(name, value)
     return value
 
@@ -119,9 +119,10 @@ def _whole(plain: Any, array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
         return None
 
 
-def array_of(name: str, wanted: str, value: Any, dtype: np.dtype) -> np.ndarray:
-    """A value for the field `name`, which is `wanted`, as an array, which is to become one of `dtype`."""
-    plain = _plain(name, value)
+def array_of(name: str, wanted: str, value: Any, dtype: np.dtype, form: str = "xyxy") -> np.ndarray:
+    """A value for the field `name`, which is `wanted`, as an array, which is to become one of `dtype`;
+    `form`: of boxes that know theirs."""
+    plain = _plain(name, value, form)
     try:
         array = np.asarray(plain)
     except ValueError as error:

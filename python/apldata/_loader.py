@@ -21,9 +21,9 @@ from ._interrupts import interrupt_later
 from ._later import collated_later
 from ._node import Connection, connected, shared
 from ._reader_options import reader_options, working
-from ._roles import declared
 from ._store import Store
 from .collation import Collation, Collations
+from .kinds import Kind, texts_of
 from .sampling import Sampling
 from .schema import listed
 from .transforms import check_channels, split_transforms, taken_blend
@@ -56,11 +56,9 @@ class Loader(Course):
             that leaves out or reorders rows, of all fields, sets ``batch.ids`` too.
         fields: names of the fields to read; None: all. Other fields are not decoded. []: only ids
             (`batch.ids`).
-        masks: the name of a field that is a mask of the images, or a list of several. Masks are resized (by
-            nearest neighbour), padded, cropped and flipped in C like their images.
-        boxes, box_format: the name of a field of boxes, f32[-1, 4], and what their numbers mean, in pixels of
-            the image as stored: "XYXY", "XYWH" or "CXCYWH". Boxes follow their images and are clamped to the
-            crop, or by flips to the image; see `apldata.transforms.SanitizeBoundingBoxes`.
+        kinds: what fields are, by their names, where the store does not say it, or says something else:
+            ``{"pose": Keypoints("xy")}``, from `apldata.kinds`, or strings of the words of ``--field``. It
+            decides what moves with the images: see docs/PYTHON.md.
         collate: how fields of varying shape become arrays, from `apldata.collation`: a dict such as
             ``{"tokens": Pad()}``. Otherwise, ``batch[name]`` is a list with an array for each row.
         shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, like torch's, does
@@ -135,9 +133,7 @@ class Loader(Course):
         seed: int = 0,
         transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
-        masks: str | Iterable[str] = (),
-        boxes: str | None = None,
-        box_format: str = "XYXY",
+        kinds: Mapping[str, Kind | str] | None = None,
         collate: Mapping[str, Collation] | None = None,
         shuffle: bool = True,
         drop_last: bool = False,
@@ -181,10 +177,10 @@ class Loader(Course):
                 "loader a store without it"
             )
         fields = names("fields", fields)
-        said = declared(self.store.schema, masks, boxes, box_format)
-        in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields, said))
+        in_c, self._functions = split_transforms(resolved(transforms, self.store, fields, kinds))
         self._options = {
-            "blend": taken_blend(in_c), "transforms": in_c, "fields": fields, **reader_options(given),
+            "blend": taken_blend(in_c), "transforms": in_c, "fields": fields, "kinds": texts_of(kinds),
+            **reader_options(given),
         }  # fmt: skip
         self._collations = Collations(collate, self.store.schema, fields)
         self._functions = collated_later(self._functions, self._collations)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from .collation import Collation
+from .kinds import Kind
 from .sampling import Sampling
 
 
@@ -14,9 +15,7 @@ class RecordOptions(TypedDict, total=False):
     """Which records come, how often, in what form, and through how much memory."""
 
     collate: Mapping[str, Collation] | None
-    masks: str | Iterable[str]
-    boxes: str | None
-    box_format: str
+    kinds: Mapping[str, Kind | str] | None
     window: int
     bins: int
     reuse: int

@@ -26,7 +26,7 @@ from ._errors import Error, ExistsError, InvalidError, advising
 from ._unsaved import Unsaved
 from ._waiting import Values, Waiting
 from ._warning import warn
-from .schema import UNCLEAR, Field, is_printable
+from .schema import ORIGINS, UNCLEAR, Field, is_printable
 
 _PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
 
@@ -46,8 +46,9 @@ class Writer:
     `with`, call `commit()`; a writer that is closed or freed with records that were neither committed nor
     discarded warns that they are lost.
 
-    A store does not know the format of bounding boxes. `tv_tensors.BoundingBoxes` of torchvision are stored
-    as XYXY, which loaders take by default, and all others as they are: see `box_format` of `Loader`.
+    The kind of a field says what it is, such as ``Field("boxes", "f32", (-1, 4), kind=Boxes("xywh"))``: see
+    `apldata.kinds`. `tv_tensors.BoundingBoxes` of torchvision are stored in the form that it says, else as
+    XYXY.
 
     Args:
         path: the directory of the store, created if necessary.
@@ -128,6 +129,8 @@ class Writer:
                 self._core.set_indexed(f.name)
             if f.classes:
                 self._core.set_classes(f.name, f.classes)
+            if f.kind is not None:
+                self._core.set_kind(f.name, str(f.kind), ORIGINS.index(f.kind_origin or "declared") + 1)
         if source:
             self._core.set_source(source)
 

@@ -91,6 +91,7 @@ class _Column:
         """What `convert()` is told of it, to make the same field again."""
         f = self.field
         return {"name": f.name, "dtype": f.dtype, "shape": list(f.shape), "mark": f.mark, "media": f.media,
+                "kind": None if f.kind is None else str(f.kind),
                 "classes": list(f.classes) if f.classes else None, "shaped": self._shaped}  # fmt: skip
 
     def array(self, batch: dict[str, Any], ids: np.ndarray) -> Any:

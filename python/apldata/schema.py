@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from . import _core
 from ._errors import InvalidError, NoFieldError, NotFoundError
 from ._warning import warn
+from .kinds import Image, Kind, of_words
 
 AN_IMAGE = "u8[C,H,W] with C at most 16, u8[*,*,*] or u8[H,W]"
 
@@ -37,14 +39,19 @@ UNCLEAR = (
     "this is right, one with 'HWC' moves the channels"
 )
 _USUAL, _MOST = (1, 3, 4), 16  # numbers of channels
+ORIGINS = ("declared", "source", "guessed", "default")  # of kinds, in the order of apl_origin
 
 
 def channels_last(shape: tuple[int, ...]) -> bool:
-    """Is it that of images (height, width, channels), even if the height is small enough for a number of
-    channels?"""
-    if len(shape) != 3 or shape[0] in _USUAL:
-        return False
-    return shape[2] in _USUAL or (shape[2] == 2 and shape[0] != 2)
+    """Is it that of images (height, width, channels), as C has it?"""
+    return len(shape) == 3 and _core.channels_last(shape)
+
+
+def has_channels_last(field: Field) -> bool:
+    """Is it stored as (height, width, channels)?"""
+    if isinstance(field.kind, Image) and field.kind.form:
+        return field.kind.form == "hwc"
+    return channels_last(field.shape) and not field.is_photo
 
 
 def channels_unclear(shape: tuple[int, ...], most: int = max(_USUAL)) -> bool:
@@ -76,6 +83,8 @@ class Field:
         layout: for `Writer` and `convert()`: "HWC" if the values, of that shape, have their channels last:
             they are stored with their channels first, as transforms take them. "CHW" if they come first,
             where the shape leaves that open. A store does not keep it.
+        kind: what it is, from `apldata.kinds`; None: nobody has said.
+        kind_origin: who says that: "declared", "source" (it says so by itself), "guessed" or "default".
         raw_bytes, stored_bytes: of all values, decoded and as stored.
         digest: SHA-256 over all values in the order of ids, in hexadecimal; of a set, zeros.
     """
@@ -93,6 +102,8 @@ class Field:
     media: str | None = None
     indexed: int = 0
     layout: str | None = None
+    kind: Kind | None = None
+    kind_origin: str | None = None
 
     @property
     def layout_unclear(self) -> bool:
@@ -107,8 +118,7 @@ class Field:
     @property
     def is_picture(self) -> bool:
         """Is it an image that transforms in C can be applied to: u8, of the shape (channels, height, width)
-        with at most 16 channels, or (height, width)? Not if the channels come last: 1, 3 or 4 in the last
-        dimension, and another number in the first; or 2, and more than 4."""
+        with at most 16 channels, or (height, width)? Not if the channels come last."""
         if self.dtype != "u8" or len(self.shape) not in (2, 3) or -1 in self.shape:
             return False
         if channels_last(self.shape):
@@ -139,7 +149,8 @@ class Field:
     def __repr__(self) -> str:
         classes = f", {len(self.classes)} classes" if self.classes else ""
         media = f", {self.media}" if self.media else ""
-        return f"Field({self.name!r}: {self.type}, {self.mark}{classes}{media})"
+        kind = f", {self.kind}" if self.kind else ""
+        return f"Field({self.name!r}: {self.type}, {self.mark}{classes}{media}{kind})"
 
 
 def warn_unclear(field: Field) -> None:
@@ -154,7 +165,11 @@ def warn_unclear(field: Field) -> None:
 
 def field_of(told: dict[str, Any]) -> Field:
     """A field as the extension tells of it."""
-    known = {name: value for name, value in told.items() if name != "value_bytes"}
+    known = {
+        name: value for name, value in told.items() if name not in ("value_bytes", "kind", "kind_origin")
+    }
+    if told["kind"] is not None:
+        known |= {"kind": of_words(told["kind"]), "kind_origin": ORIGINS[told["kind_origin"] - 1]}
     return Field(**{**known, "digest": told["digest"].hex()})
 
 

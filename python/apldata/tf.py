@@ -291,7 +291,17 @@ def _signature(loader: Loader, labels: _Labels) -> Any:
         collated = name in loader._collations.by_name
         if not (loader._functions or collated) and -1 in loader.store.schema[name].shape[1:]:
             raise _too_uneven(name)
-    kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt", "collations", "parts", "blend")
+    kept = (
+        "split",
+        "batch_size",
+        "transforms",
+        "fields",
+        "kinds",
+        "skip_corrupt",
+        "collations",
+        "parts",
+        "blend",
+    )
     options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": _core.APL_NO_THREADS}
     options["collations"] = [
         {**one, "bucket": 0} if "bucket" in one else one for one in options["collations"]

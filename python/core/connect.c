@@ -79,18 +79,14 @@ static int take_ranks(PyObject *tuple, struct reader_call *call, unsigned *ranks
     return 0;
 }
 
-static apl_status open_and_run(struct py_store *store, struct reader_call *call, PyObject *options,
-                               const char *path, unsigned idle_ms, PyObject *ready, apl_error *err)
+static apl_status open_and_run(struct py_store *store, const struct reader_call *call, const char *path,
+                               unsigned idle_ms, PyObject *ready, apl_error *err)
 {
     apl_serve_options how = APL_SERVE_OPTIONS_INIT;
     apl_status status;
     apl_store *opened = store_use(store);
     if (!opened)
         return APL_END;
-    if (kinds_as_before(call, options, opened) < 0) {
-        store_done(store);
-        return APL_END;
-    }
     how.idle_ms = idle_ms;
     Py_BEGIN_ALLOW_THREADS
     status = apl_server_open(opened, &call->options, path, &how, &serving, err);
@@ -125,7 +121,7 @@ PyObject *core_serve(PyObject *module, PyObject *args)
     if (done == 0)
         done = take_ranks(given, &call, ranks, sizeof ranks / sizeof *ranks);
     if (done == 0)
-        status = open_and_run((struct py_store *)store, &call, options, path, idle_ms, ready, &err);
+        status = open_and_run((struct py_store *)store, &call, path, idle_ms, ready, &err);
     reader_call_free(&call);
     if (status == APL_OK)
         Py_RETURN_NONE;

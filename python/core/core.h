@@ -61,6 +61,15 @@ int u64_from(PyObject *object, void *to);      /* uint64_t */
 /* Gives the module the enumerations and limits of apl.h, by their names. -1: an error is set. */
 int add_constants(PyObject *module);
 
+/* The words of a kind as apl_kind_print() has them; None: nobody has said what the field is. */
+PyObject *kind_words(const apl_kind *kind);
+
+/* kind_words(words) -> the same words, read and written by the library. */
+PyObject *core_kind_words(PyObject *module, PyObject *words);
+
+/* channels_last(shape) -> are images of that shape taken to have their channels last? */
+PyObject *core_channels_last(PyObject *module, PyObject *shape);
+
 /* join(set, shards, replace, append): see apl_set_join(). */
 PyObject *core_join(PyObject *module, PyObject *args);
 

@@ -74,6 +74,8 @@ static PyObject *field_dict(const apl_field *f)
         (dict_take(dict, "name", text_or_none(f->name)) < 0 ||
          dict_take(dict, "codec", text_or_none(f->codec)) < 0 ||
          dict_take(dict, "media", text_or_none(f->media)) < 0 ||
+         dict_take(dict, "kind", kind_words(f->kind)) < 0 ||
+         dict_take(dict, "kind_origin", PyLong_FromLong(f->kind ? (long)f->kind->origin : 0)) < 0 ||
          dict_take(dict, "indexed", PyLong_FromUnsignedLongLong(f->indexed)) < 0 ||
          dict_take(dict, "shape", shape_tuple(f)) < 0 || dict_take(dict, "classes", class_tuple(f)) < 0 ||
          dict_take(dict, "digest", digest(f->digest)) < 0))

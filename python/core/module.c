@@ -116,6 +116,8 @@ static PyMethodDef functions[] = {
     {"join", core_join, METH_VARARGS, "join(set, shards, replace, append): seals the list of a set."},
     {"jpeg_check", core_jpeg_check, METH_VARARGS,
      "jpeg_check(file, decode=True) -> its channels, height and width; CorruptError if it does not decode."},
+    {"channels_last", core_channels_last, METH_O, "channels_last(shape) -> do the channels of such images come last?"},
+    {"kind_words", core_kind_words, METH_O, "kind_words(words) -> the words of a kind, read and written again."},
     {"metrics", core_metrics, METH_VARARGS,
      "metrics([(reader, loader, store, split), ...]) -> what they have done, in Prometheus's text format."},
     {"dismiss", core_dismiss, METH_VARARGS,

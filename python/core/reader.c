@@ -15,8 +15,7 @@ static void close_reader(void *it)
     apl_reader_close(it);
 }
 
-static int open_reader(struct py_reader *self, struct py_store *store, struct reader_call *call,
-                       PyObject *options)
+static int open_reader(struct py_reader *self, struct py_store *store, struct reader_call *call)
 {
     apl_store *opened = store_use(store);
     apl_reader *reader = NULL;
@@ -24,10 +23,6 @@ static int open_reader(struct py_reader *self, struct py_store *store, struct re
     apl_status status;
     if (!opened)
         return -1;
-    if (kinds_as_before(call, options, opened) < 0) {
-        store_done(store);
-        return -1;
-    }
     Py_BEGIN_ALLOW_THREADS
     status = apl_reader_open(opened, &call->options, &reader, &err);
     Py_END_ALLOW_THREADS
@@ -89,7 +84,7 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
     struct py_reader *r = (struct py_reader *)self;
     int done = reader_call_from(&call, core_state_of(self)->store, options);
     if (done == 0)
-        done = connect == Py_None ? open_reader(r, (struct py_store *)store, &call, options)
+        done = connect == Py_None ? open_reader(r, (struct py_store *)store, &call)
                                   : connect_reader(r, (struct py_store *)store, &call, connect);
     reader_call_free(&call);
     return done;

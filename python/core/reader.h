@@ -72,10 +72,8 @@ PyObject *reader_explain(PyObject *self, PyObject *args);
 /* reader_collate.c: how fields are collated: `collations`, `parts`. */
 int take_collations(struct reader_call *call, PyObject *dict);
 
-/* reader_kinds.c: what fields are: `kinds`. Without it, a reader with transforms takes what these say of masks and boxes, and all other
- * arrays for plain; `options` are those that the call was made from. */
+/* reader_kinds.c: what fields are: `kinds`. */
 int take_kinds(struct reader_call *call, PyObject *dict);
-int kinds_as_before(struct reader_call *call, PyObject *options, const apl_store *store);
 
 /* reader_records.c: which records are read: `ids`, `sampling`, `mix`. */
 int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict);

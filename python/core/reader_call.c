@@ -142,16 +142,6 @@ static int take_ranges(PyObject *dict, apl_transform *t)
     return done;
 }
 
-/* What lies in the images: kinds_as_before() has looked at it. */
-static int drop_followers(PyObject *dict)
-{
-    static const char *const names[] = {"masks", "boxes", "box_fields", "box_format"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (PyDict_GetItemString(dict, names[i]) && PyDict_DelItemString(dict, names[i]) < 0)
-            return -1;
-    return 0;
-}
-
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
 {
     PyObject *dict = PyDict_Copy(given);
@@ -178,8 +168,6 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
                   {"std", t->std}};
     for (size_t i = 0; done == 0 && i < sizeof floats / sizeof *floats; i++)
         done = take_floats(dict, floats[i].name, floats[i].to);
-    if (done == 0)
-        done = drop_followers(dict);
     if (done == 0)
         done = check_empty(dict, "a transform");
     Py_DECREF(dict);

@@ -312,6 +312,8 @@ static PyMethodDef methods[] = {
     {"_split_verify", store_split_verify, METH_VARARGS, "Checks a split's file against its rule."},
     {"_transform", store_transform, METH_VARARGS,
      "A transform's settings for a split, with nothing left to defaults."},
+    {"_actions", store_actions, METH_O,
+     "What readers of such options do with each field when images move: (name, kind, action)."},
     {"_placements", store_placements, METH_VARARGS,
      "Where crop, flip and square of each row of a reader's batch fall: bytes of int32[rows, 5]."},
     {"_verify", store_verify, METH_VARARGS, "Decodes and checks every byte; a list of bad blocks."},

@@ -46,6 +46,9 @@ PyObject *store_split_verify(PyObject *self, PyObject *args);
 PyObject *store_transform(PyObject *self, PyObject *args);
 PyObject *store_placements(PyObject *self, PyObject *args);
 
+/* kinds.c */
+PyObject *store_actions(PyObject *self, PyObject *options);
+
 /* verify.c */
 PyObject *store_verify(PyObject *self, PyObject *args);
 

@@ -117,6 +117,7 @@ static PyMethodDef methods[] = {
     {"set_media", writer_set_media, METH_VARARGS, "set_media(field, media): its values are files"},
     {"set_indexed", writer_set_indexed, METH_VARARGS, "set_indexed(field): its JPEGs are indexed"},
     {"set_classes", writer_set_classes, METH_VARARGS, "set_classes(field, names)"},
+    {"set_kind", writer_set_kind, METH_VARARGS, "set_kind(field, words, origin): what it is"},
     {"set_source", writer_set_source, METH_VARARGS, "set_source(format, sha256=None)"},
     {"skipped", writer_skipped, METH_VARARGS, "skipped(path, why): a file of the source was left out"},
     {"begin_member", writer_begin_member, METH_VARARGS, "begin_member(name, split, number)"},

@@ -28,6 +28,7 @@ PyObject *writer_add_field(PyObject *self, PyObject *args);
 PyObject *writer_set_media(PyObject *self, PyObject *args);
 PyObject *writer_set_indexed(PyObject *self, PyObject *args);
 PyObject *writer_set_classes(PyObject *self, PyObject *args);
+PyObject *writer_set_kind(PyObject *self, PyObject *args); /* kinds.c */
 PyObject *writer_set_source(PyObject *self, PyObject *args);
 PyObject *writer_skipped(PyObject *self, PyObject *args);
 PyObject *writer_begin_member(PyObject *self, PyObject *args);

@@ -24,6 +24,7 @@ from apldata import (
     Resize,
     Writer,
 )
+from apldata.kinds import Boxes, Mask
 
 SOME = 30
 FILL = [9.0, 200.0, 50.0]
@@ -118,9 +119,9 @@ def test_nothing_but_the_record_matters(store: apldata.Store) -> None:
 
 FIELDS: dict[str, Any] = {
     "image": Field("image", "u8", (3, -1, -1)),
-    "mask": Field("mask", "u8", (-1, -1), "target"),
-    "parts": Field("parts", "i32", (2, -1, -1), "target"),
-    "boxes": Field("boxes", "f32", (-1, 4), "target"),
+    "mask": Field("mask", "u8", (-1, -1), "target", kind=Mask()),
+    "parts": Field("parts", "i32", (2, -1, -1), "target", kind=Mask()),
+    "boxes": Field("boxes", "f32", (-1, 4), "target", kind=Boxes()),
 }
 
 
@@ -145,7 +146,8 @@ def test_masks_and_boxes_follow(box_format: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     v2 = pytest.importorskip("torchvision.transforms.v2")
     tv_tensors = pytest.importorskip("torchvision.tv_tensors")
-    with Writer(tmp_path / "db", FIELDS) as writer:
+    form = Field("boxes", "f32", (-1, 4), "target", kind=Boxes(box_format.lower()))
+    with Writer(tmp_path / "db", FIELDS | {"boxes": form}) as writer:
         for number in range(6):
             writer.append(**record(number, box_format))
     given: dict[str, Any] = {"degrees": (33, 33), "scale": (0.8, 0.8), "shear": (10, 10), "fill": 4}
@@ -163,9 +165,7 @@ def test_masks_and_boxes_follow(box_format: str, tmp_path: Path) -> None:
             [v2.RandomHorizontalFlip(1), v2.RandomRotation((40, 40))],
         ),
     ]
-    options: dict[str, Any] = {
-        "masks": ["mask", "parts"], "boxes": "boxes", "box_format": box_format, "shuffle": False
-    }  # fmt: skip
+    options: dict[str, Any] = {"shuffle": False}
     for ours, theirs in cases:
         step = v2.Compose(theirs)
         with Loader(tmp_path / "db", batch_size=6, threads=1, transforms=ours, **options) as loader:
@@ -193,9 +193,7 @@ def test_masks_are_filled_as_asked(tmp_path: Path) -> None:
 
     def corner(name: str, **given: Any) -> int:
         steps = [CenterCrop(40), RandomRotation((45, 45), **given)]
-        with Loader(
-            tmp_path / "db", masks=["mask", "parts"], fields=list(FIELDS)[:3], transforms=steps
-        ) as loader:
+        with Loader(tmp_path / "db", fields=list(FIELDS)[:3], transforms=steps) as loader:
             return int(np.array(next(iter(loader))[name]).flat[0])
 
     assert corner("mask") == 0 and corner("mask", fill=5) == 5 and corner("mask", fill=FILL) == 0
@@ -251,22 +249,22 @@ def test_those_of_torchvision_become_ours(store: apldata.Store) -> None:
     from apldata._foreign import Wrapped, resolved
 
     names = ("image",)
-    assert resolved(v2.RandomRotation(5), store.schema) == [RandomRotation((-5.0, 5.0), field=names)]
+    assert resolved(v2.RandomRotation(5), store) == [RandomRotation((-5.0, 5.0), field=names)]
     affine = v2.RandomAffine((1, 2), (0.1, 0.2), (0.5, 2), 7, v2.InterpolationMode.BILINEAR, FILL, (3, 4))
-    assert resolved(v2.RandomApply([affine], 0.3), store.schema) == [
+    assert resolved(v2.RandomApply([affine], 0.3), store) == [
         RandomAffine(
             (1.0, 2.0), (0.1, 0.2), (0.5, 2.0), (-7.0, 7.0), "bilinear", FILL, (3.0, 4.0), p=0.3, field=names
         )
     ]
     unblended = v2.RandomAffine(5, interpolation=v2.InterpolationMode.BILINEAR, fill=None)
-    assert resolved(unblended, store.schema) == [
+    assert resolved(unblended, store) == [
         RandomAffine((-5.0, 5.0), interpolation="bilinear", fill=None, field=names)
     ]
     flip = v2.RandomHorizontalFlip()
-    assert len(resolved([v2.RandomRotation(5), flip, v2.RandAugment()], store.schema)) == 3
+    assert len(resolved([v2.RandomRotation(5), flip, v2.RandAugment()], store)) == 3
     for steps in (
         [v2.RandomRotation(5, expand=True)],
         [v2.RandomRotation((0, 5)), flip],
         [v2.ColorJitter(0.5), v2.RandomAffine(5)],
     ):
-        assert isinstance(resolved(steps, store.schema)[-1], Wrapped), steps
+        assert isinstance(resolved(steps, store)[-1], Wrapped), steps

@@ -14,6 +14,7 @@ A = pytest.importorskip("albumentations")
 import apldata  # noqa: E402
 from apldata import Loader, Normalize, PerPicture, RandomCrop, RandomFlip, RandomVerticalFlip, ToFloat32  # noqa: E402
 from apldata._foreign import Wrapped, resolved  # noqa: E402
+from apldata.kinds import Boxes, Image, Label, Mask  # noqa: E402
 
 BRIGHT = A.RandomBrightnessContrast(p=1.0)
 
@@ -27,8 +28,8 @@ def test_those_with_an_equal_run_in_c(store: apldata.Store, images: np.ndarray) 
         RandomVerticalFlip(0.5, field=names),
         Normalize(list(MEAN), list(STD), field=names),
     ]
-    assert resolved(A.Compose(given), store.schema) == resolved(given, store.schema) == expected
-    assert resolved(A.ToFloat(max_value=255), store.schema) == [ToFloat32(field=names)]
+    assert resolved(A.Compose(given), store) == resolved(given, store) == expected
+    assert resolved(A.ToFloat(max_value=255), store) == [ToFloat32(field=names)]
     there = A.Normalize(MEAN, STD)
     expected_images = np.stack(
         [there(image=x.transpose(1, 2, 0))["image"].transpose(2, 0, 1) for x in images]
@@ -47,7 +48,7 @@ def test_those_with_an_equal_run_in_c(store: apldata.Store, images: np.ndarray) 
     ],
 )
 def test_others_do_not(store: apldata.Store, make: Any) -> None:
-    (made,) = resolved(make(), store.schema)
+    (made,) = resolved(make(), store)
     assert isinstance(made, Wrapped)
 
 
@@ -67,7 +68,7 @@ SAME_NAMES = {  # as classes of torchvision, which C knows
 
 @pytest.mark.parametrize("name", SAME_NAMES)
 def test_one_of_another_librarys_name_is_itself(store: apldata.Store, images: np.ndarray, name: str) -> None:
-    (made,) = resolved(A.Compose([A.HorizontalFlip(p=1.0), SAME_NAMES[name]()]), store.schema)[1:]
+    (made,) = resolved(A.Compose([A.HorizontalFlip(p=1.0), SAME_NAMES[name]()]), store)[1:]
     assert isinstance(made, Wrapped)
     assert len(epoch(store, [A.HorizontalFlip(p=1.0), SAME_NAMES[name]()])) == len(images)
 
@@ -106,7 +107,7 @@ def test_one_that_normalises_in_another_way_converts_itself(tmp_path: Path) -> N
 
 
 def test_the_first_that_differ_come_to_c(store: apldata.Store) -> None:
-    first, second = resolved(A.Compose([A.HorizontalFlip(), BRIGHT, A.VerticalFlip()]), store.schema)
+    first, second = resolved(A.Compose([A.HorizontalFlip(), BRIGHT, A.VerticalFlip()]), store)
     assert first == RandomFlip(0.5, field=("image",)) and isinstance(second, Wrapped)
     assert [type(part) for part in second.transforms[0].transforms] == [type(BRIGHT), A.VerticalFlip]
 
@@ -158,10 +159,10 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> str:
     image[np.arange(64), :, at[:, 0], at[:, 1]] = 250
     fields = {
         "image": ("u8", (3, 16, 16)),
-        "mask": apldata.Field("mask", "u8", (1, 16, 16), "target"),
-        "segmentation": apldata.Field("segmentation", "u8", (16, 16), "target"),
-        "boxes": ("f32", (1, 4)),
-        "kinds": ("u8", (1,)),
+        "mask": apldata.Field("mask", "u8", (1, 16, 16), "target", kind=Mask()),
+        "segmentation": apldata.Field("segmentation", "u8", (16, 16), "target", kind=Mask()),
+        "boxes": apldata.Field("boxes", "f32", (1, 4), kind=Boxes()),
+        "kinds": apldata.Field("kinds", "u8", (1,), kind=Label(per="boxes")),
     }
     boxes = np.stack([at[:, 1], at[:, 0], at[:, 1] + 1, at[:, 0] + 1], 1).astype(np.float32)[:, None]
     with apldata.Writer(path, fields) as writer:
@@ -190,10 +191,11 @@ def test_boxes_move_with_the_image(scenes: str) -> None:
     step = A.Compose([A.HorizontalFlip(), A.VerticalFlip()], bbox_params=params)
     with Loader(scenes, batch_size=64, fields=wanted, transforms=step) as loader:
         batch = next(iter(loader))
-        x, y = batch["boxes"][:, 0, :2].round().astype(int).T
-        assert (batch["image"][np.arange(64), 0, y, x] == 250).all() and (batch["kinds"] == 3).all()
+        x, y = np.stack(batch["boxes"])[:, 0, :2].round().astype(int).T
+        assert (batch["image"][np.arange(64), 0, y, x] == 250).all() and (np.stack(batch["kinds"]) == 3).all()
     with pytest.raises(
-        apldata.InvalidError, match=r"boxes.*give A\.Compose bbox_params, or leave boxes out of fields"
+        apldata.InvalidError,
+        match=r"boxes of the form xyxy: give A\.Compose bbox_params=A\.BboxParams\('pascal_voc'\), or leave",
     ):
         Loader(scenes, fields=wanted, transforms=A.HorizontalFlip())
     Loader(scenes, fields=wanted, transforms=BRIGHT).close()  # moves nothing
@@ -215,9 +217,9 @@ def test_grey_images(tmp_path: Path) -> None:
     assert np.array_equal(epoch(tmp_path / "s", A.Transpose(p=1)), digits.transpose(0, 2, 1))
 
 
-def test_they_are_refused_when_the_loader_is_made(store: apldata.Store) -> None:
+def test_they_are_refused_at_the_first_batch_at_the_latest(store: apldata.Store) -> None:
     with pytest.raises(apldata.InvalidError, match=r"RandomCrop.*cannot be applied to image: u8\[3,32,32\]"):
-        Loader(store, transforms=A.RandomCrop(50, 50))
+        next(iter(Loader(store, transforms=A.RandomCrop(50, 50))))
     with pytest.raises(apldata.InvalidTypeError, match="is a class: write HorizontalFlip"):
         Loader(store, transforms=A.HorizontalFlip)
 
@@ -227,6 +229,10 @@ def test_channels_may_come_last_in_low_images(tmp_path: Path) -> None:
     images = np.random.default_rng(0).integers(0, 256, (4, 16, 20, 3), dtype="u1")
     apldata.convert({"image": images}, tmp_path / "s")
     (batch,) = apldata.Loader(
-        tmp_path / "s", batch_size=4, shuffle=False, transforms=[A.HorizontalFlip(p=1.0)]
+        tmp_path / "s",
+        batch_size=4,
+        shuffle=False,
+        transforms=[A.HorizontalFlip(p=1.0)],
+        kinds={"image": Image()},
     )
     assert np.array_equal(batch["image"], images[:, :, ::-1].transpose(0, 3, 1, 2))

@@ -12,8 +12,10 @@ from test_removed_boxes import make, removed
 A = pytest.importorskip("albumentations")
 
 from apldata import Field, InvalidError, Loader, RandomFlip, RandomResizedCrop, Writer  # noqa: E402
+from apldata.kinds import Boxes, Label  # noqa: E402
 
-RIGHT = {"pascal_voc": "XYXY", "coco": "XYWH"}
+RIGHT = {"pascal_voc": "xyxy", "coco": "xywh"}
+LABELS = Field("labels", "i64", (-1,), "target", kind=Label(per="boxes"))
 
 
 def after(form: str, **more: Any) -> Any:
@@ -32,8 +34,8 @@ def test_boxes_that_a_crop_in_c_leaves_empty(tmp_path: Path) -> None:
     ]
     gone = 0
     for seed in range(3):
-        gone += removed(db, steps, boxes="boxes", seed=seed)
-        with Loader(db, batch_size=24, transforms=steps, boxes="boxes", seed=seed) as loader:
+        gone += removed(db, steps, seed=seed)
+        with Loader(db, batch_size=24, transforms=steps, seed=seed) as loader:
             (batch,) = loader
         for boxes, *others in zip(batch["boxes"], batch["labels"], batch["iscrowd"], strict=True):
             assert ((boxes[:, 2:] - boxes[:, :2]) > 0).all() and np.array_equal(*others)
@@ -44,8 +46,8 @@ def test_boxes_that_a_crop_in_c_leaves_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", RIGHT)
 def test_formats(tmp_path: Path, form: str) -> None:
     fields = [
-        Field("image", "u8", (3, 40, 80)), Field("boxes", "f32", (-1, 4), "target"),
-        Field("labels", "i64", (-1,), "target"),
+        Field("image", "u8", (3, 40, 80)),
+        Field("boxes", "f32", (-1, 4), "target", kind=Boxes(RIGHT[form])), LABELS,
     ]  # fmt: skip
     stored = np.array([[0, 0, 6, 6], [30, 10, 50, 30], [74, 34, 80, 40]], np.float32)
     if form == "coco":
@@ -54,8 +56,8 @@ def test_formats(tmp_path: Path, form: str) -> None:
         writer.append(image=np.zeros((3, 40, 80)), boxes=stored, labels=[1, 2**40, 3])
     from apldata import CenterCrop
 
-    steps, said = [CenterCrop(20), after(form)], {"boxes": "boxes", "box_format": RIGHT[form]}
-    with Loader(tmp_path / "db", transforms=steps, **said) as loader:
+    steps = [CenterCrop(20), after(form)]
+    with Loader(tmp_path / "db", transforms=steps) as loader:
         batch = next(iter(loader))
     assert batch["boxes"][0].tolist() == [[0, 0, 20, 20]] and batch["labels"][0].tolist() == [2**40]
 
@@ -64,14 +66,13 @@ def test_boxes_that_a_step_in_python_leaves_empty(tmp_path: Path) -> None:
     v2 = pytest.importorskip("torchvision.transforms.v2")
     db = make(tmp_path / "db")
     steps = [v2.RandomAdjustSharpness(1.0), v2.RandomCrop(24), after("pascal_voc")]
-    assert removed(db, steps, boxes="boxes") > 10
+    assert removed(db, steps) > 10
 
 
 def stored(path: Path, box: list[float]) -> Path:
-    """Three records of a box each, of which the last is this one."""
+    """Three records of a box each, of which the last is this one, which a writer of boxes might refuse."""
     fields = [
-        Field("image", "u8", (3, 40, 40)), Field("boxes", "f32", (-1, 4), "target"),
-        Field("labels", "i64", (-1,), "target"),
+        Field("image", "u8", (3, 40, 40)), Field("boxes", "f32", (-1, 4), "target"), LABELS,
     ]  # fmt: skip
     with Writer(path, fields) as writer:
         for one in ([1, 1, 9, 9], [2, 2, 9, 9], box):
@@ -84,12 +85,12 @@ def test_stored_boxes_that_it_refuses(tmp_path: Path, box: list[float]) -> None:
     """The error names the record, and its advice works."""
     db, told = stored(tmp_path / "db", box), r"clip=True, filter_invalid_bboxes=True"
     with (
-        Loader(db, shuffle=False, transforms=after("pascal_voc")) as loader,
+        Loader(db, shuffle=False, transforms=after("pascal_voc"), kinds={"boxes": Boxes()}) as loader,
         pytest.raises(InvalidError, match=f"^record 2: .* a box of field boxes: .*{told}") as caught,
     ):
         next(iter(loader))
     assert caught.value.records == range(2, 3)
     step = after("pascal_voc", clip=True, filter_invalid_bboxes=True)
-    with Loader(db, shuffle=False, transforms=step) as loader:
+    with Loader(db, shuffle=False, transforms=step, kinds={"boxes": Boxes()}) as loader:
         batch = next(iter(loader))
     assert len(batch["boxes"][2]) == len(batch["labels"][2]) == (box[0] < 0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from apldata import CenterCrop, Field, InvalidError, Loader, PerPicture, RandomResizedCrop, Resize, Writer
+from apldata.kinds import Boxes, Mask
 
 KEPT = Field("image", "u8", media="image/jpeg")
 ANY = Field("image", "u8", (-1, -1, -1))
@@ -26,8 +27,8 @@ def photo(pixels: np.ndarray) -> bytes:
 
 def make(path: Path, image: Field) -> Path:
     """Images of slopes, masks that are their first channels, and a box."""
-    mask = Field("mask", "u8", (40, 50) if image == FIXED else (-1, -1, -1), "target")
-    boxes = Field("boxes", "f32", (-1, 4), "target")
+    mask = Field("mask", "u8", (40, 50) if image == FIXED else (-1, -1, -1), "target", kind=Mask())
+    boxes = Field("boxes", "f32", (-1, 4), "target", kind=Boxes())
     with Writer(path, {"image": image, "mask": mask, "boxes": boxes}) as writer:
         for k in range(4):
             y, x = np.mgrid[: 40 if image == FIXED else 40 + 2 * k, :50].astype("u1")
@@ -52,7 +53,7 @@ def test_albumentations_after_a_crop_in_c(tmp_path: Path, image: Field) -> None:
         [CenterCrop(24), A.Compose(rest)],
         A.Compose([A.RandomCrop(24, 24), *rest]),
     ):
-        with Loader(db, fields=["image", "mask"], transforms=steps, masks="mask") as loader:
+        with Loader(db, fields=["image", "mask"], transforms=steps) as loader:
             batch = next(iter(loader))
         assert batch["image"].shape == (4, 3, 24, 24) and batch["mask"].shape == (4, 24, 24)
         check(batch)
@@ -73,29 +74,19 @@ def test_albumentations_of_any_channels(tmp_path: Path) -> None:
 def test_per_picture_after_a_crop_in_c(tmp_path: Path, image: Field) -> None:
     v2 = pytest.importorskip("torchvision.transforms.v2")
     db = make(tmp_path / "db", image)
-    options: dict[str, Any] = {"shuffle": False, "batch_size": 4, "masks": "mask", "boxes": "boxes"}
+    options: dict[str, Any] = {"shuffle": False, "batch_size": 4}
     size = Resize((40, 50))
     for posterize in (PerPicture(v2.RandomPosterize(3, p=1)), v2.RandomPosterize(3, p=1)):
         with Loader(db, transforms=[size, posterize], **options) as loader:
             assert not (next(iter(loader))["image"] & 31).any()
     flip, python = v2.RandomHorizontalFlip(1), v2.RandomPosterize(8, p=0)
     for steps in ([flip], [python, flip]):
-        joint = PerPicture(v2.Compose(steps), masks="mask", boxes="boxes", box_format="XYXY")
+        joint = PerPicture(v2.Compose(steps))
         with Loader(db, transforms=[size, joint], **options) as loader:
             batch = next(iter(loader))
         check(batch)
         assert batch["boxes"][0].tolist() == [[30, 12, 40, 30]]
         assert (batch["image"][:, 0, :, 0] > batch["image"][:, 0, :, -1]).all()
-
-
-def test_naming_masks_to_per_picture_keeps_the_boxes(tmp_path: Path) -> None:
-    v2 = pytest.importorskip("torchvision.transforms.v2")
-    db = make(tmp_path / "db", ANY)
-    steps = [Resize((40, 50)), PerPicture(v2.RandomHorizontalFlip(1), masks="mask")]
-    with Loader(db, shuffle=False, transforms=steps, masks="mask", boxes="boxes") as loader:
-        batch = next(iter(loader))
-    check(batch)
-    assert batch["boxes"][0].tolist() == [[30, 12, 40, 30]]
 
 
 def test_per_picture_of_any_size(tmp_path: Path) -> None:

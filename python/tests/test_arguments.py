@@ -90,11 +90,6 @@ def test_other_options_of_a_loader(
         (lambda: PerPicture(3), TypeError, "PerPicture: function must be a function"),
         (lambda: PerPicture(dict), TypeError, r"dict is a class: write dict\(\)"),
         (lambda: PerPicture(len, field=3), TypeError, "PerPicture: field must be a string"),
-        (
-            lambda: PerPicture(len, masks="mask"),
-            ValueError,
-            "masks and boxes are for transforms of torchvision",
-        ),
     ],
 )
 def test_arguments_of_a_transform(make: Any, error: type[Exception], message: str) -> None:

@@ -35,9 +35,7 @@ def albumentations() -> list[Any]:
 def by_id(db: Path, steps: list[Any], collate: Any, **options: Any) -> dict[int, dict[str, Any]]:
     """Of each record what its batch holds of it, as far as lengths and masks say."""
     found = {}
-    with Loader(
-        db, batch_size=7, seed=2, transforms=steps, boxes="boxes", collate=collate, **options
-    ) as loader:
+    with Loader(db, batch_size=7, seed=2, transforms=steps, collate=collate, **options) as loader:
         for batch in loader:
             for row, record in enumerate(batch.ids.tolist()):
                 found[record] = {name: rows_of(batch, name, row) for name in FIELDS}
@@ -97,10 +95,12 @@ def test_buckets(scenes: Path, how: Any) -> None:
 
 def test_padding_is_no_box(scenes: Path) -> None:
     """With XYWH and a fill above 0, it looked like one."""
-    for values in by_id(scenes, torchvision(), {"boxes": Pad(fill=-1)}, box_format="XYWH").values():
+    for values in by_id(
+        scenes, torchvision(), {"boxes": Pad(fill=-1)}, kinds={"boxes": "boxes,xywh"}
+    ).values():
         assert len(values["boxes"]) == len(values["labels"])
     collate = {"boxes": Pad(fill=5), "labels": Pad(fill=-1)}
-    with Loader(scenes, batch_size=24, boxes="boxes", transforms=torchvision(), collate=collate) as loader:
+    with Loader(scenes, batch_size=24, transforms=torchvision(), collate=collate) as loader:
         (batch,) = loader
         assert np.array_equal(batch["labels_mask"], batch["labels"] > 0)
         assert np.array_equal(batch["boxes_lengths"], batch["labels_lengths"])
@@ -110,7 +110,7 @@ def test_what_is_left_is_too_long(scenes: Path) -> None:
     v2 = pytest.importorskip("torchvision.transforms.v2")
     keep = [v2.RandomAdjustSharpness(1.0), v2.SanitizeBoundingBoxes()]
     told = "record 3: field boxes is 3 long, and is to be padded to 2: truncate it, or pad to more"
-    loader = Loader(scenes, transforms=keep, boxes="boxes", shuffle=False, collate={"boxes": Pad(2)})
+    loader = Loader(scenes, transforms=keep, shuffle=False, collate={"boxes": Pad(2)})
     with loader, pytest.raises(InvalidError, match=told) as caught:
         next(iter(loader))
     assert caught.value.records == range(3, 4)
@@ -124,7 +124,7 @@ def test_functions_before_and_after(scenes: Path, library: Any) -> None:
         seen.append((type(batch["boxes"]), len(batch["boxes"])))
 
     steps = [look, *library(), look]
-    with Loader(scenes, batch_size=24, boxes="boxes", transforms=steps, collate={"boxes": Pad()}) as loader:
+    with Loader(scenes, batch_size=24, transforms=steps, collate={"boxes": Pad()}) as loader:
         (batch,) = loader
     assert seen == [(list, 24), (np.ndarray, 24)] and batch["boxes_mask"].shape == batch["boxes"].shape[:2]
 
@@ -146,7 +146,7 @@ def test_other_collations_are_refused(scenes: Path, how: Any) -> None:
     with pytest.raises(
         InvalidError, match=r"collate: .*runs in Python, and changes boxes.*by Pad\(\) or Ragged\(\), not "
     ):
-        Loader(scenes, boxes="boxes", transforms=torchvision(), collate={"boxes": how})
+        Loader(scenes, transforms=torchvision(), collate={"boxes": how})
 
 
 def test_tensors(scenes: Path) -> None:
@@ -154,9 +154,7 @@ def test_tensors(scenes: Path) -> None:
     from apldata.torch import DataLoader
 
     collate = {"boxes": Ragged(), "labels": Pad(fill=-1)}
-    with DataLoader(
-        scenes, batch_size=24, boxes="boxes", transforms=torchvision(), collate=collate
-    ) as loader:
+    with DataLoader(scenes, batch_size=24, transforms=torchvision(), collate=collate) as loader:
         (batch,) = loader
     assert batch._fields == ("image", "boxes", "labels", "labels_lengths", "labels_mask")
     assert batch.boxes.is_nested and batch.labels.dtype == torch.int64

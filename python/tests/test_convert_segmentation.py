@@ -13,6 +13,8 @@ from convert_tools import made
 from mask_tools import file_of, numbers, with_palette
 
 import apldata
+from apldata.kinds import Image as ImageKind
+from apldata.kinds import Mask
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -45,7 +47,9 @@ def test_names_tell_masks_beside_images(tmp_path: Path, name: str, first: str) -
     assert store.schema[name].mark == "target" and store.schema[first].mark == "input"
     assert np.array_equal(store[0][name], CLASSES[None])
     said = made(rows, tmp_path / "b", types={name: "mask"})
-    assert said.schema == store.schema and np.array_equal(said[0][name], store[0][name])
+    assert [(f.type, f.mark, f.kind) for f in said.schema] == [(f.type, f.mark, f.kind) for f in store.schema]
+    assert np.array_equal(said[0][name], store[0][name])
+    assert store.schema[name].kind_origin == "guessed" and said.schema[name].kind_origin == "declared"
 
 
 @pytest.mark.filterwarnings("ignore::apldata.IngestWarning")
@@ -110,7 +114,9 @@ def test_tensors_of_masks_are_targets(tmp_path: Path) -> None:
     tv_tensors = pytest.importorskip("torchvision.tv_tensors")
     image, mask = torch.zeros(3, 48, 64, dtype=torch.uint8), torch.from_numpy(CLASSES)
     rows = [{"image": tv_tensors.Image(image), "objects": tv_tensors.Mask(mask)}] * 2
-    assert made(rows, tmp_path / "a").schema["objects"].mark == "target"
+    schema = made(rows, tmp_path / "a").schema
+    assert schema["objects"].mark == "target" and schema["objects"].kind == Mask()
+    assert schema["image"].kind == ImageKind() and schema["image"].kind_origin == "source"
     columns = {"image": image[None], "objects": tv_tensors.Mask(mask[None])}
     assert made(columns, tmp_path / "b").schema["objects"].mark == "target"
     assert made({**columns, "objects": mask[None]}, tmp_path / "c").schema["objects"].mark == "input"

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from apldata import Field, Loader, RandomResizedCrop, Writer
+from apldata.kinds import Mask
 
 RECORDS, EPOCHS = 250, 8
 DRAWS = RECORDS * EPOCHS
@@ -51,11 +52,13 @@ def of_loader(case: Case, path: Path, kept: bool = False) -> Boxes:
         out = io.BytesIO()
         pytest.importorskip("PIL.Image").fromarray(image.transpose(1, 2, 0)).save(out, "JPEG")
         image, field = out.getvalue(), Field("image", "u8", media="image/jpeg")
-    with Writer(path, {"image": field, "places": Field("places", "u8", places.shape, "target")}) as writer:
+    with Writer(
+        path, {"image": field, "places": Field("places", "u8", places.shape, "target", kind=Mask())}
+    ) as writer:
         for _ in range(RECORDS):
             writer.append(image=image, places=places)
     crop = RandomResizedCrop((case.height, case.width), scale=case.scale, ratio=case.ratio)
-    with Loader(path, batch_size=RECORDS, transforms=[crop], masks="places", seed=3) as loader:
+    with Loader(path, batch_size=RECORDS, transforms=[crop], seed=3) as loader:
         corners = [batch["places"][..., [0, -1], [0, -1]] for _ in range(EPOCHS) for batch in loader]
     first, last = np.moveaxis(np.concatenate(corners).astype(int), 2, 0)
     return np.concatenate([first, last - first + 1], axis=1)

@@ -225,6 +225,6 @@ def test_prose_of_docstrings_is_whole() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_fields_in_the_text_are_written_as_field_takes_them(page: Path) -> None:
     for code in re.findall(r"\bField\(\"[^()`]*(?:\([^()`]*\)[^()`]*)*\)", page.read_text(encoding="utf-8")):
-        field = eval(code, {"Field": apldata.Field})
+        field = eval(code, {"Field": apldata.Field, **vars(apldata.kinds)})
         assert all(isinstance(n, int) for n in field.shape), code
         assert field.mark in ("input", "target", "name"), code

@@ -285,7 +285,7 @@ def test_those_of_torchvision_become_ours(store: apldata.Store) -> None:
     from apldata._foreign import Wrapped, resolved
 
     def of(*steps: Any) -> list[Any]:
-        return resolved(steps, store.schema)
+        return resolved(steps, store)
 
     names, floats = ("image",), v2.ToDtype(torch.float32, scale=True)
     jitter = ColorJitter((0.6, 1.4), (0.8, 1.2), (1, 1), (-0.1, 0.1), field=names)
@@ -454,21 +454,21 @@ def test_policies_of_torchvision_become_ours(store: apldata.Store) -> None:
     from apldata._foreign import Wrapped, resolved
 
     names = ("image",)
-    made = resolved([v2.RandomHorizontalFlip(), v2.TrivialAugmentWide(), v2.GaussianBlur(3)], store.schema)
+    made = resolved([v2.RandomHorizontalFlip(), v2.TrivialAugmentWide(), v2.GaussianBlur(3)], store)
     assert made == [
         RandomFlip(field=names),
         TrivialAugmentWide(field=names),
         GaussianBlur((3, 3), field=names),
     ]
-    assert resolved(v2.RandAugment(1, 5, fill=[1, 2, 3]), store.schema) == [
+    assert resolved(v2.RandAugment(1, 5, fill=[1, 2, 3]), store) == [
         RandAugment(1, 5, fill=[1, 2, 3], field=names)
     ]
-    assert resolved(v2.RandomApply([v2.GaussianBlur(5, (1, 2))], 0.5), store.schema) == [
+    assert resolved(v2.RandomApply([v2.GaussianBlur(5, (1, 2))], 0.5), store) == [
         GaussianBlur((5, 5), (1.0, 2.0), p=0.5, field=names)
     ]
     for step in (v2.AutoAugment(), v2.RandomRotation(5, expand=True), v2.GaussianBlur(99)):
         try:
-            assert isinstance(resolved(step, store.schema)[-1], Wrapped)
+            assert isinstance(resolved(step, store)[-1], Wrapped)
         except InvalidError as error:
             assert "99" in str(error) or "adding" in str(error)  # torch cannot reflect as much
 

@@ -10,6 +10,7 @@ import pytest
 
 import apldata
 from apldata import Field, PerPicture
+from apldata.kinds import Image
 
 
 def steps(library: str) -> Any:
@@ -24,7 +25,7 @@ def steps(library: str) -> Any:
 
 @pytest.mark.parametrize("library", ["torchvision", "albumentations"])
 def test_each_field_by_itself_is_drawn_as_the_others(library: str, tmp_path: Path) -> None:
-    fields = [Field("left", "u8", (3, 20, 20)), Field("right", "u8", (3, 20, 20))]
+    fields = [Field(name, "u8", (3, 20, 20), kind=Image()) for name in ("left", "right")]
     with apldata.Writer(tmp_path / "s", fields) as writer:
         image = np.arange(1200).astype(np.uint8).reshape(3, 20, 20)
         writer.extend(left=[image] * 60, right=[image] * 60)

@@ -23,16 +23,16 @@ from apldata import (
     SanitizeBoundingBoxes,
     Writer,
 )
+from apldata.kinds import Boxes, Label, Mask
 
 RECORDS = 14
 FIELDS: dict[str, Any] = {
     "image": Field("image", "u8", (3, -1, -1)),
-    "mask": Field("mask", "u8", (-1, -1), "target"),
-    "parts": Field("parts", "i32", (7, -1, -1), "target"),
-    "boxes": Field("boxes", "f32", (-1, 4), "target"),
-    "labels": Field("labels", "i64", (-1,), "target"),
+    "mask": Field("mask", "u8", (-1, -1), "target", kind=Mask()),
+    "parts": Field("parts", "i32", (7, -1, -1), "target", kind=Mask()),
+    "boxes": Field("boxes", "f32", (-1, 4), "target", kind=Boxes()),
+    "labels": Field("labels", "i64", (-1,), "target", kind=Label(per="boxes")),
 }
-FOLLOW: dict[str, Any] = {"masks": ["mask", "parts"], "boxes": "boxes"}
 
 
 def record(number: int, box_format: str = "XYXY") -> dict[str, Any]:
@@ -55,7 +55,8 @@ def record(number: int, box_format: str = "XYXY") -> dict[str, Any]:
 
 
 def make(path: Path, box_format: str = "XYXY") -> Path:
-    with Writer(path, FIELDS) as writer:
+    boxes = Field("boxes", "f32", (-1, 4), "target", kind=Boxes(box_format.lower()))
+    with Writer(path, FIELDS | {"boxes": boxes}) as writer:
         for number in range(RECORDS):
             writer.append(**record(number, box_format))
     return path
@@ -69,7 +70,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows(db: Path, transforms: Any, **options: Any) -> dict[int, dict[str, np.ndarray]]:
     """Each record's, by its id."""
     found: dict[int, dict[str, np.ndarray]] = {}
-    with Loader(db, batch_size=7, threads=1, transforms=transforms, **{**FOLLOW, **options}) as loader:
+    with Loader(db, batch_size=7, threads=1, transforms=transforms, **options) as loader:
         for batch in loader:
             for k, number in enumerate(batch.ids):
                 found[int(number)] = {name: np.array(batch[name][k]) for name in loader.store.schema.names}
@@ -123,8 +124,8 @@ def test_what_is_not_random_is_v2s(box_format: str, tmp_path: Path) -> None:
     ]  # fmt: skip
     removed = 0
     for own, theirs in cases:
-        got = rows(db, own, box_format=box_format)
-        translated = rows(db, v2.Compose(theirs), box_format=box_format)
+        got = rows(db, own)
+        translated = rows(db, v2.Compose(theirs))
         for number in range(RECORDS):
             check(got[number], of_v2(number, v2.Compose(theirs), box_format))
             for name in FIELDS:
@@ -186,7 +187,7 @@ def test_boxes_are_padded_to_one_array(db: Path) -> None:
     transforms = [RandomResizedCrop(16), SanitizeBoundingBoxes()]
     collate = {"boxes": apldata.Pad(fill=-1), "labels": apldata.Pad(fill=-1)}
     plain = rows(db, transforms)
-    with Loader(db, transforms=transforms, collate=collate, **FOLLOW) as loader:
+    with Loader(db, transforms=transforms, collate=collate) as loader:
         batch = next(iter(loader))
         for k, number in enumerate(batch.ids):
             kept = len(plain[int(number)]["labels"])
@@ -205,9 +206,9 @@ def photo(values: np.ndarray) -> bytes:
 def test_files_have_masks_too(kept: bool, tmp_path: Path) -> None:
     """Images that are kept as JPEG, with masks that were decoded, of one channel, or are JPEG files too."""
     mask = (
-        Field("mask", "u8", media="image/jpeg", mark="target")
+        Field("mask", "u8", media="image/jpeg", mark="target", kind=Mask())
         if kept
-        else Field("mask", "u8", (-1, -1, -1), "target")
+        else Field("mask", "u8", (-1, -1, -1), "target", kind=Mask())
     )
     with Writer(tmp_path / "db", {"image": Field("image", "u8", media="image/jpeg"), "mask": mask}) as writer:
         for i in range(8):
@@ -215,7 +216,7 @@ def test_files_have_masks_too(kept: bool, tmp_path: Path) -> None:
             file = photo(np.repeat(grey[..., None], 3, axis=2))
             writer.append(image=file, mask=photo(grey) if kept else grey[None])
     transforms = [RandomResizedCrop(32, scale=(0.3, 0.6)), RandomVerticalFlip()]
-    with Loader(tmp_path / "db", transforms=transforms, masks="mask") as loader:
+    with Loader(tmp_path / "db", transforms=transforms) as loader:
         batch = next(iter(loader))
     assert batch["mask"].shape == (8, 32, 32)
     assert np.abs(batch["mask"].astype(int) - batch["image"][:, 0]).max() <= 12  # a row more or less
@@ -225,24 +226,18 @@ def test_masks_that_do_not_fit_name_their_record(tmp_path: Path) -> None:
     with Writer(tmp_path / "db", {key: FIELDS[key] for key in ("image", "mask")}) as writer:
         writer.append(image=np.zeros((3, 20, 30)), mask=np.zeros((20, 31)))
     told = r"record 0, field mask: a mask of 31 x 20 .* image of 30 x 20"
-    loader = Loader(tmp_path / "db", transforms=[CenterCrop(8)], masks="mask")
+    loader = Loader(tmp_path / "db", transforms=[CenterCrop(8)])
     with loader, pytest.raises(InvalidError, match=told):
         next(iter(loader))
 
 
-def test_what_is_left_behind_is_told(db: Path) -> None:
-    names = ["image", "boxes", "labels"]
-    with pytest.raises(InvalidError, match=r"leave boxes as it is.*boxes='boxes'"):
-        Loader(db, fields=names, transforms=[CenterCrop(8)])
-    Loader(db, fields=names, transforms=[CenterCrop(8, field="image")]).close()
-    with pytest.raises(InvalidError, match=r"SanitizeBoundingBoxes.*boxes='boxes'"):
+def test_what_cannot_follow_is_told(db: Path) -> None:
+    with pytest.raises(InvalidError, match="box_min_size and box_min_area are for its boxes"):
         Loader(db, fields=["image"], transforms=[CenterCrop(8), SanitizeBoundingBoxes()])
     with pytest.raises(InvalidError, match="do not follow"):
-        Loader(db, transforms=[CenterCrop(8), apldata.RandAugment()], **FOLLOW)
-    with pytest.raises(apldata.NotFoundError, match=r"boxes: there is no field 'nobody'"):
-        Loader(db, transforms=[CenterCrop(8)], boxes="nobody")
-    with pytest.raises(InvalidError, match="box_format"):
-        Loader(db, transforms=[CenterCrop(8)], boxes="boxes", box_format="YXYX")
+        Loader(db, transforms=[CenterCrop(8), apldata.RandAugment()])
+    with pytest.raises(apldata.Error, match="yxyx|xyxy, xywh or cxcywh"):
+        Loader(db, transforms=[CenterCrop(8)], kinds={"boxes": "boxes,yxyx"})
 
 
 def test_files_take_torchvisions_transforms(tmp_path: Path) -> None:
@@ -280,7 +275,7 @@ def test_loaders_of_torch_take_the_same(db: Path) -> None:
     torch_loader = pytest.importorskip("apldata.torch").DataLoader
     transforms = [CenterCrop(16), SanitizeBoundingBoxes()]
     wanted = rows(db, transforms)
-    with torch_loader(db, 5, transforms=transforms, as_dict=True, **FOLLOW) as loader:
+    with torch_loader(db, 5, transforms=transforms, as_dict=True) as loader:
         batch = next(iter(loader))
         for k in range(5):
             assert np.array_equal(batch["mask"][k].numpy(), wanted[k]["mask"])
@@ -292,58 +287,34 @@ def test_boxes_that_stick_out_are_clamped(tmp_path: Path, moved: list[Any]) -> N
     """By a fraction of a pixel, also where nothing of the image is cut off: none of them is dropped."""
     boxes = np.array([[-0.4, 10, 30, 40], [10, 10, 60.4, 40], [5, 5, 20, 20]], np.float32)
     fields = {
-        "image": Field("image", "u8", (3, -1, -1)), "boxes": Field("boxes", "f32", (-1, 4), "target"),
-        "labels": Field("labels", "i64", (-1,), "target"),
+        "image": Field("image", "u8", (3, -1, -1)), "boxes": FIELDS["boxes"], "labels": FIELDS["labels"],
     }  # fmt: skip
     with Writer(tmp_path / "db", fields) as writer:
         writer.append(image=np.zeros((3, 50, 60)), boxes=boxes, labels=[0, 1, 2])
     steps = [*moved, SanitizeBoundingBoxes()]
-    batch = next(iter(Loader(tmp_path / "db", boxes="boxes", transforms=steps)))
+    batch = next(iter(Loader(tmp_path / "db", transforms=steps)))
     scale = batch["image"].shape[3] / 60
     assert batch["labels"][0].tolist() == [0, 1, 2]
     assert np.allclose(batch["boxes"][0], np.clip(boxes, 0, 60) * scale)
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "shape"),
-    [("boxes", "i64", (-1, 4)), ("boxes", "f64", (-1, 4)), ("bbox", "f32", (4,)), ("boxes", "f32", (3, 4))],
-)
-def test_boxes_of_other_types_are_not_left_in_place(
-    tmp_path: Path, name: str, dtype: str, shape: tuple[int, ...]
-) -> None:
-    fields = {"image": Field("image", "u8", (3, 8, 8)), name: Field(name, dtype, shape, "target")}
+@pytest.mark.parametrize(("dtype", "shape"), [("i64", (-1, 4)), ("f64", (-1, 4)), ("f32", (4,))])
+def test_boxes_of_other_types_are_refused(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    fields = {"image": Field("image", "u8", (3, 8, 8)), "b": Field("b", dtype, shape, "target", kind=Boxes())}
     with Writer(tmp_path / "db", fields) as writer:
-        writer.append(image=np.zeros((3, 8, 8)), **{name: np.ones([abs(side) for side in shape])})
-    with pytest.raises(InvalidError, match=rf"leave {name} as it is.*--type {name}=f32\[-1,4\]"):
+        writer.append(image=np.zeros((3, 8, 8)), b=np.ones([abs(side) for side in shape]))
+    with pytest.raises(InvalidError, match=r"field b: is .*; boxes that move are f32\[\*,4\]"):
         Loader(tmp_path / "db", transforms=[RandomFlip()])
-    Loader(tmp_path / "db", transforms=[RandomFlip(field="image")]).close()
-
-
-def test_masks_of_each_instance_are_not_left_behind(tmp_path: Path) -> None:
-    """Of torchvision's transforms; those of apldata and declared masks are refused elsewhere."""
-    v2 = pytest.importorskip("torchvision.transforms.v2")
-    masks = apldata.Field("masks", "u8", (-1, 16, 16), "target")
-    with apldata.Writer(tmp_path / "db", {"image": ("u8", (3, 16, 16)), "masks": masks}) as writer:
-        for count in range(4):
-            writer.append(image=np.zeros((3, 16, 16)), masks=np.zeros((count, 16, 16)))
-    for step in (v2.RandomCrop(8), v2.Compose([v2.RandomInvert(), v2.RandomHorizontalFlip()])):
-        with pytest.raises(apldata.InvalidError, match=r"leave field masks \(u8\[-1,16,16\]\) as it is"):
-            Loader(tmp_path / "db", transforms=step)
-        Loader(tmp_path / "db", fields=["image"], transforms=step).close()
-        Loader(
-            tmp_path / "db", transforms=apldata.PerPicture(step, field="image")
-        ).close()  # of that field alone
-    Loader(tmp_path / "db", transforms=v2.RandomInvert()).close()  # moves nothing
 
 
 def test_flips_alone_clamp_to_the_image_in_c(tmp_path: Path) -> None:
     """Those of torchvision leave what lies outside, and do so in Python, too."""
-    fields = [Field("image", "u8", (3, 50, 60)), Field("boxes", "f32", (-1, 4), "target")]
+    fields = [Field("image", "u8", (3, 50, 60)), FIELDS["boxes"]]
     with Writer(tmp_path / "db", fields) as writer:
         writer.append(image=np.zeros((3, 50, 60)), boxes=[[-5, 10, 20, 30]])
 
     def flipped(*steps: Any) -> Any:
-        return next(iter(Loader(tmp_path / "db", boxes="boxes", transforms=steps)))["boxes"][0].tolist()
+        return next(iter(Loader(tmp_path / "db", transforms=steps)))["boxes"][0].tolist()
 
     assert flipped(RandomFlip(1.0)) == [[40, 10, 60, 30]]
     v2 = pytest.importorskip("torchvision.transforms.v2")

@@ -11,6 +11,7 @@ import pytest
 
 import apldata
 from apldata import CenterCrop, Field, InvalidError, Loader, RandomFlip, Resize, Writer
+from apldata.kinds import Map, Mask
 
 COUNT = 3
 SHAPES = [(-1, -1, -1), (1, -1, -1), (-1, -1)]
@@ -73,7 +74,7 @@ def steps(library: str) -> list[tuple[str, Any]]:
 def test_masks_of_any_type_follow(
     tmp_path: Path, library: str, dtype: str, numpy: str, shape: tuple[int, ...]
 ) -> None:
-    """Named to the loader they follow; otherwise they do too, or the transform is refused."""
+    """Declared to the loader they follow; otherwise the transform is refused."""
     decoded = [Field("image", "u8", (channels, -1, -1)) for channels in (-1, 3)]
     for number, image in enumerate([KEPT, *decoded]):
         for name in ("gt", "mask"):
@@ -81,16 +82,11 @@ def test_masks_of_any_type_follow(
             for sizes, transforms in steps(library):
                 if sizes == "any" and (image.media or (library == "albumentations" and dtype == "i32")):
                     continue  # files need a size, OpenCV flips no i32
-                with Loader(db, batch_size=COUNT, transforms=transforms, masks=name) as loader:
+                kind = Map() if dtype == "f32" else Mask()
+                with Loader(db, batch_size=COUNT, transforms=transforms, kinds={name: kind}) as loader:
                     check(next(iter(loader)), name, numpy)
-                try:
-                    loader = Loader(db, batch_size=COUNT, transforms=transforms)
-                except InvalidError as error:
-                    assert f"leave {name} as it is" in str(error)
-                    continue
-                with loader:
-                    assert library != "own" and dtype != "f32"
-                    check(next(iter(loader)), name, numpy)
+                with pytest.raises(InvalidError, match=f"what is '{name}'"):
+                    Loader(db, batch_size=COUNT, transforms=transforms)
 
 
 @pytest.mark.parametrize("dtype", ["u16", "u32"])
@@ -98,13 +94,13 @@ def test_masks_that_torch_cannot_flip_keep_their_type(tmp_path: Path, dtype: str
     v2, torch = pytest.importorskip("torchvision.transforms.v2"), pytest.importorskip("torch")
     tv_tensors = pytest.importorskip("torchvision.tv_tensors")
     values = np.arange(4 * 6 * 8).reshape(4, 6, 8) * 300
-    fields = {"image": ("u8", (3, 6, 8)), "mask": Field("mask", dtype, (6, 8), "target")}
+    fields = {"image": ("u8", (3, 6, 8)), "mask": Field("mask", dtype, (6, 8), "target", kind=Mask())}
     with Writer(tmp_path / "db", fields) as writer:
         writer.extend(image=np.zeros((4, 3, 6, 8)), mask=values)
     flip = [v2.RandomInvert(0), v2.RandomHorizontalFlip(1)]
     to_int = v2.ToDtype({tv_tensors.Mask: torch.int32, "others": None})
     for transforms, wanted in ((flip, np.dtype(dtype.replace("u", "uint"))), ([*flip, to_int], np.int32)):
-        options: dict[str, Any] = {"batch_size": 4, "shuffle": False, "masks": "mask"}
+        options: dict[str, Any] = {"batch_size": 4, "shuffle": False}
         with Loader(tmp_path / "db", transforms=transforms, **options) as loader:
             batch = next(iter(loader))
         assert batch["mask"].dtype == wanted and np.array_equal(batch["mask"], values[..., ::-1])
@@ -113,13 +109,13 @@ def test_masks_that_torch_cannot_flip_keep_their_type(tmp_path: Path, dtype: str
 def test_instances_are_no_channels(tmp_path: Path) -> None:
     """Masks of which each image has another number: their first dimension is not the height."""
     v2 = pytest.importorskip("torchvision.transforms.v2")
-    masks = Field("masks", "i32", (-1, 16, 20), "target")
+    masks = Field("masks", "i32", (-1, 16, 20), "target", kind=Mask())
     x = np.mgrid[:16, :20][1]
     with apldata.Writer(tmp_path / "db", {"image": ("u8", (3, 16, 20)), "masks": masks}) as writer:
         for count in range(1, 4):
             writer.append(image=np.stack([x] * 3), masks=np.stack([x] * count))
     steps = [v2.RandomInvert(0), v2.RandomHorizontalFlip(1)]
-    with Loader(tmp_path / "db", batch_size=3, shuffle=False, transforms=steps, masks="masks") as loader:
+    with Loader(tmp_path / "db", batch_size=3, shuffle=False, transforms=steps) as loader:
         for count, value in enumerate(next(iter(loader))["masks"], 1):
             assert np.array_equal(value, np.stack([x[:, ::-1]] * count))
 
@@ -129,8 +125,8 @@ def test_many_planes_are_no_rows(tmp_path: Path, library: str) -> None:
     """Of more than 16 planes in a mask, such as heatmaps of joints, the first dimension is not the height."""
     y, x = np.mgrid[:24, :40]
     planes = np.stack([y * 40 + x] * 17)
-    fields = {"image": ("u8", (3, 24, 40)), "heat": Field("heat", "f32", planes.shape, "target")}
+    fields = {"image": ("u8", (3, 24, 40)), "heat": Field("heat", "f32", planes.shape, "target", kind=Map())}
     with Writer(tmp_path / "db", fields) as writer:
         writer.append(image=np.zeros((3, 24, 40)), heat=planes)
-    with Loader(tmp_path / "db", transforms=steps(library)[-1][1], masks="heat") as loader:
+    with Loader(tmp_path / "db", transforms=steps(library)[-1][1]) as loader:
         assert np.array_equal(next(iter(loader))["heat"][0], planes[:, 2:22, 10:30][..., ::-1])

@@ -70,7 +70,12 @@ def test_masks_follow_their_images_in_training(scenes: Path, tmp_path: Path, col
     steps = [RandomResizedCrop(48), RandomFlip()]
     flips: set[bool] = set()
     with Loader(
-        tmp_path / "db", batch_size=4, transforms=steps, masks="mask", fields=[image, "mask"], seed=3
+        tmp_path / "db",
+        batch_size=4,
+        transforms=steps,
+        kinds={"mask": "mask"},
+        fields=[image, "mask"],
+        seed=3,
     ) as loader:
         for _ in range(10):
             for batch in loader:

@@ -22,6 +22,7 @@ from apldata import (
     Resize,
     Writer,
 )
+from apldata.kinds import Boxes, Mask
 from apldata.transforms import Pad
 
 FILL = [9.0, 200.0, 50.0]
@@ -84,8 +85,8 @@ def test_nothing_else_changes(store: apldata.Store) -> None:
 
 FIELDS: dict[str, Any] = {
     "image": Field("image", "u8", (3, -1, -1)),
-    "mask": Field("mask", "u8", (-1, -1), "target"),
-    "boxes": Field("boxes", "f32", (-1, 4), "target"),
+    "mask": Field("mask", "u8", (-1, -1), "target", kind=Mask()),
+    "boxes": Field("boxes", "f32", (-1, 4), "target", kind=Boxes()),
 }
 
 
@@ -115,8 +116,7 @@ def test_masks_and_boxes_follow(scenes: Path, mode: str) -> None:
     tv_tensors = pytest.importorskip("torchvision.tv_tensors")
     names = ["image", "mask", "boxes"] if mode == "constant" else ["image", "mask"]
     padding, fill = (9, 2, 4, 1), 6 if mode == "constant" else 0
-    options: dict[str, Any] = {"masks": "mask", "fields": names, "shuffle": False, "batch_size": 6}
-    options |= {"boxes": "boxes"} if mode == "constant" else {}
+    options: dict[str, Any] = {"fields": names, "shuffle": False, "batch_size": 6}
     for ours, theirs in (
         ([Resize((30, 34)), Pad(padding, fill, mode)], [v2.Resize((30, 34)), v2.Pad(padding, fill, mode)]),
         ([Pad(padding, fill, mode), CenterCrop(34)], [v2.Pad(padding, fill, mode), v2.CenterCrop(34)]),
@@ -154,9 +154,7 @@ def test_refusals(store: apldata.Store, scenes: Path) -> None:
         (lambda: Loader(store, transforms=Pad(1, (1, 2))), "2 fill values for 3 channels"),
         (lambda: Loader(scenes, transforms=[Pad(3)], fields=["image"]), "may have any size"),
         (
-            lambda: Loader(
-                scenes, transforms=[Pad(3, 0, "edge"), CenterCrop(8)], boxes="boxes", masks="mask"
-            ),
+            lambda: Loader(scenes, transforms=[Pad(3, 0, "edge"), CenterCrop(8)]),
             "pad with a constant",
         ),
     ):
@@ -169,11 +167,11 @@ def test_those_of_torchvision_become_ours(store: apldata.Store) -> None:
     from apldata._foreign import Wrapped, resolved
 
     names = ("image",)
-    assert resolved(v2.Pad((1, 2), 7), store.schema) == [Pad([1, 2], 7, field=names)]
-    both = resolved([v2.RandomHorizontalFlip(), v2.Pad(3, FILL, "symmetric")], store.schema)
+    assert resolved(v2.Pad((1, 2), 7), store) == [Pad([1, 2], 7, field=names)]
+    both = resolved([v2.RandomHorizontalFlip(), v2.Pad(3, FILL, "symmetric")], store)
     assert both == [RandomFlip(field=names), Pad(3, FILL, "symmetric", field=names)]
     unequal = [v2.RandomHorizontalFlip(), v2.Pad((1, 0, 2, 0))]
-    assert isinstance(resolved(unequal, store.schema)[-1], Wrapped)
+    assert isinstance(resolved(unequal, store)[-1], Wrapped)
 
 
 @pytest.mark.parametrize(("size", "shape"), [(10, (10, 15)), (45, (45, 67)), (20, (20, 30))])

@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 
 from apldata import Field, InvalidError, Loader, PerPicture, SanitizeBoundingBoxes, Writer
+from apldata.kinds import Boxes, Label, Mask, Plain
 
 LARGE = 900_100_187_793  # an id of COCO's: more than a float32 holds
 RECORDS, SIDES = 24, (48, 64)
+BOXES = Field("boxes", "f32", (-1, 4), "target", kind=Boxes())
 
 
 def make(path: Path, *extra: str) -> Path:
     """A store of images with 0 to 4 boxes, each of a colour of its own, which the fields of their elements
     tell: "labels", and those of `extra`."""
     fields = [
-        Field("image", "u8", (3, *SIDES)), Field("boxes", "f32", (-1, 4), "target"),
-        Field("labels", "i64", (-1,), "target"), *(Field(name, "i64", (-1,), "target") for name in extra),
+        Field("image", "u8", (3, *SIDES)), BOXES,
+        *(Field(name, "i64", (-1,), "target", kind=Label(per="boxes")) for name in ("labels", *extra)),
     ]  # fmt: skip
     random = np.random.default_rng(1)
     with Writer(path, fields, replace=True) as writer:
@@ -67,7 +69,6 @@ def test_label_fields_of_albumentations(tmp_path: Path) -> None:
     db = make(tmp_path / "db", "iscrowd")
     crop = crops("labels", "iscrowd")
     assert removed(db, crop, "labels", "iscrowd") > 10
-    assert removed(db, crop, "labels", "iscrowd", boxes="boxes") > 10
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,7 @@ def test_labels_come_through_albumentations_as_they_are(
 ) -> None:
     """Also those that it would round to a float32, and rows of numbers, which it does not take."""
     fields = [
-        Field("image", "u8", (3, *SIDES)), Field("boxes", "f32", (-1, 4), "target"),
-        Field("kinds", dtype, shape, "target"),
+        Field("image", "u8", (3, *SIDES)), BOXES, Field("kinds", dtype, shape, "target", kind=Plain(per="boxes")),
     ]  # fmt: skip
     known = {}
     with Loader(make(tmp_path / "plain"), batch_size=RECORDS, shuffle=False) as loader:
@@ -95,14 +95,16 @@ def test_labels_come_through_albumentations_as_they_are(
                 known |= {kind.tobytes(): colour for kind, colour in zip(kinds, labels, strict=True)}
                 writer.append(image=image, boxes=boxes, kinds=kinds)
     back = lambda kinds: np.array([known[kind.tobytes()] for kind in kinds])  # noqa: E731
-    assert removed(tmp_path / "db", crops("kinds"), "kinds", labels=back) > 10
+    assert removed(tmp_path / "db", crops(), "kinds", labels=back) > 10
 
 
 @pytest.mark.parametrize("form", ["yolo", "albumentations", "coco"])
 def test_formats_of_albumentations(tmp_path: Path, form: str) -> None:
     """Those that measure in parts of the sides too."""
     A = pytest.importorskip("albumentations")
-    fields = [Field("image", "u8", (3, 40, 80)), Field("boxes", "f32", (-1, 4), "target")]
+    forms = {"yolo": "cxcywh-rel", "albumentations": "xyxy-rel", "coco": "xywh"}
+    boxes = Field("boxes", "f32", (-1, 4), "target", kind=Boxes(forms[form]))
+    fields = [Field("image", "u8", (3, 40, 80)), boxes]
     box = [40, 20, 20, 10] if form == "coco" else [0.25, 0.25, 0.5, 0.5]
     with Writer(tmp_path / "db", fields) as writer:
         writer.append(image=np.zeros((3, 40, 80)), boxes=[box])
@@ -110,43 +112,25 @@ def test_formats_of_albumentations(tmp_path: Path, form: str) -> None:
     with Loader(tmp_path / "db", transforms=step) as loader:
         boxes = next(iter(loader))["boxes"][0]
     assert np.allclose(boxes, [[20, 10, 10, 5]] if form == "coco" else [box], atol=1e-3)
+    other = A.Compose([A.Resize(20, 40)], bbox_params=A.BboxParams("pascal_voc", label_fields=[]))
+    with pytest.raises(InvalidError, match=rf"of the form {forms[form]}: give .*BboxParams\('{form}'\)"):
+        Loader(tmp_path / "db", transforms=other)
 
 
 def test_albumentations_leaves_no_labels(tmp_path: Path) -> None:
-    """What it is not told of would no longer fit the boxes; the advice works."""
+    """Whether or not it is told of them; and none go that are not said to."""
     A = pytest.importorskip("albumentations")
     db = make(tmp_path / "db", "iscrowd")
     silent = A.Compose([A.RandomCrop(40, 40)], bbox_params=A.BboxParams("pascal_voc"))
-    told = (
-        r"leave labels, iscrowd as it is: .*\('pascal_voc', label_fields=\['labels', 'iscrowd'\]\), or say "
-    )
-    for options in ({}, {"boxes": "boxes"}):
-        with pytest.raises(InvalidError, match=told + r"PerPicture.*boxes='boxes'\) with label_fields=\[\]"):
-            Loader(db, transforms=silent, **options)
-        with pytest.raises(InvalidError, match=r"leave iscrowd as.*boxes='boxes'\) with label_fields=\['lab"):
-            Loader(db, transforms=crops("labels"), **options)
-        both = [crops("labels", "iscrowd"), crops("labels")]
-        with pytest.raises(InvalidError, match=r"leave iscrowd as it is"):
-            Loader(db, transforms=both, **options)
-    with pytest.raises(InvalidError, match=told + r"label_fields=\[\]$"):
-        Loader(db, transforms=PerPicture(silent, boxes="boxes"))
-    assert removed(db, PerPicture(crops("labels"), boxes="boxes"), "labels") > 10
-    assert removed(db, PerPicture(crops(), boxes="boxes")) > 10
+    for steps in (silent, crops("labels"), [crops("labels", "iscrowd"), crops()], PerPicture(silent)):
+        assert removed(db, steps, "labels", "iscrowd") > 10
     assert removed(db, silent, fields=["image", "boxes"]) > 10
-
-
-def test_albumentations_leaves_no_labels_of_a_fixed_number(tmp_path: Path) -> None:
-    A = pytest.importorskip("albumentations")
-    fields = [
-        Field("image", "u8", (3, *SIDES)), Field("boxes", "f32", (2, 4), "target"),
-        Field("kinds", "i64", (2,), "target"), Field("size", "i64", (3,), "target"),
-    ]  # fmt: skip
-    with Writer(tmp_path / "db", fields) as writer:
-        boxes = [[0, 0, 9, 9], [40, 9, 50, 19]]
-        writer.append(image=np.zeros((3, *SIDES)), boxes=boxes, kinds=[1, 2], size=[1, 2, 3])
-    step = A.Compose([A.RandomCrop(40, 40)], bbox_params=A.BboxParams("pascal_voc"))
-    with pytest.raises(InvalidError, match="leave kinds as it is"):
-        Loader(tmp_path / "db", transforms=step)
+    plain = {"labels": Plain(), "iscrowd": Plain()}
+    with Loader(db, batch_size=24, shuffle=False, transforms=silent, kinds=plain) as loader:
+        assert [len(labels) for labels in next(iter(loader))["labels"]] == [
+            record % 5 for record in range(RECORDS)
+        ]
+    assert removed(db, crops("iscrowd"), "iscrowd", kinds=plain) > 10
 
 
 # -------------------------------------------------------------------------------------------- torchvision
@@ -164,55 +148,30 @@ def ssd(v2: Any, **sanitize: Any) -> list[Any]:
 
 def test_the_preset_of_torchvision(tmp_path: Path) -> None:
     v2 = pytest.importorskip("torchvision.transforms.v2")
-    db, boxes = make(tmp_path / "db"), {"boxes": "boxes"}
-    steps = ssd(v2)
-    wrapped = PerPicture(v2.Compose(steps), boxes="boxes", box_format="XYXY")
-    assert removed(db, v2.Compose(steps), "labels", **boxes) > 0
-    assert removed(db, steps, "labels", threads=0, **boxes) > 0
-    assert removed(db, wrapped, "labels") > 0
+    db, steps = make(tmp_path / "db", "iscrowd"), ssd(v2)
+    assert removed(db, v2.Compose(steps), "labels", "iscrowd") > 0
+    assert removed(db, steps, "labels", "iscrowd", threads=0) > 0
+    assert removed(db, PerPicture(v2.Compose(steps)), "labels", "iscrowd") > 0
     some = v2.RandomApply([v2.Compose(steps[:-1])], p=0.9)
-    assert removed(db, some, "labels", **boxes) > 0
-    assert removed(db, v2.Compose(steps), fields=["image", "boxes"], **boxes) > 0  # without any labels
+    assert removed(db, some, "labels", "iscrowd") > 0
+    assert removed(db, ssd(v2, labels_getter=None), "labels", "iscrowd") > 0
+    assert removed(db, [v2.CenterCrop(24), steps[-2]], "labels", "iscrowd") > 0  # in C
+    assert removed(db, v2.Compose(steps), fields=["image", "boxes"]) > 0  # without any labels
 
 
-def test_all_that_torchvision_is_told_of_follows(tmp_path: Path) -> None:
+def test_getters_of_labels_say_what_takes_their_place(tmp_path: Path) -> None:
     v2 = pytest.importorskip("torchvision.transforms.v2")
-    db, boxes = make(tmp_path / "db", "iscrowd"), {"boxes": "boxes"}
-    with pytest.raises(InvalidError, match="with their labels, and leave iscrowd as it is") as error:
-        Loader(db, transforms=ssd(v2), **boxes)
-    assert "(labels_getter=lambda sample: (sample['labels'], sample['iscrowd'])), or say" in str(error.value)
-    assert str(error.value).endswith("labels_getter=lambda sample: sample['labels']")
-    both = {"labels_getter": lambda sample: (sample["labels"], sample["iscrowd"])}
-    assert removed(db, ssd(v2, **both), "labels", "iscrowd", **boxes) > 0
-    crop = [v2.CenterCrop(24), v2.SanitizeBoundingBoxes(**both)]  # after what runs in C
-    assert removed(db, crop, "labels", "iscrowd", **boxes) > 0
-    removed(db, ssd(v2, labels_getter=lambda sample: sample["labels"]), "labels", **boxes)
-
-
-def test_torchvision_leaves_no_labels(tmp_path: Path) -> None:
-    """In C or in Python, told that there are none where there may be some; the advice works."""
-    v2 = pytest.importorskip("torchvision.transforms.v2")
-    db, boxes = make(tmp_path / "db"), {"boxes": "boxes"}
-    none, crop = v2.SanitizeBoundingBoxes(labels_getter=None), v2.CenterCrop(24)
-    in_python = [v2.RandomIoUCrop(), v2.Resize((64, 64)), none]
-    apart = PerPicture(v2.Compose(in_python), boxes="boxes", box_format="XYXY")
-    for steps in (in_python, v2.Compose(in_python), [crop, none], v2.RandomApply([crop, none])):
-        with pytest.raises(InvalidError, match=r"leave labels as it is: .* or say labels_getter=.*: \(\)$"):
-            Loader(db, transforms=steps, **boxes)
-    with pytest.raises(InvalidError, match=r"\(labels_getter=lambda sample: sample\['labels'\]\), or say"):
-        Loader(db, transforms=apart)
-    assert removed(db, [crop, none], fields=["image", "boxes"], **boxes) > 0
-    for getter, names in ((lambda sample: sample["labels"], ["labels"]), (lambda sample: (), [])):
-        told = v2.SanitizeBoundingBoxes(labels_getter=getter)
-        assert removed(db, [crop, told], *names, **boxes) > 0
+    db = make(tmp_path / "db")
+    with pytest.raises(InvalidError, match=r"labels_getter: .*kinds=\{'labels': Label\(per='boxes'\)\}"):
+        Loader(db, transforms=ssd(v2, labels_getter=lambda sample: sample["labels"]))
 
 
 def test_masks_keep_their_planes(tmp_path: Path) -> None:
     """As many as there are boxes, which torchvision takes for one of each."""
     v2 = pytest.importorskip("torchvision.transforms.v2")
     fields = [
-        Field("image", "u8", (3, 8, 8)), Field("mask", "u8", (1, 8, 8), "target"),
-        Field("boxes", "f32", (-1, 4), "target"), Field("kinds", "u16", (-1, 2), "target"),
+        Field("image", "u8", (3, 8, 8)), Field("mask", "u8", (1, 8, 8), "target", kind=Mask()), BOXES,
+        Field("kinds", "u16", (-1, 2), "target", kind=Plain(per="boxes")),
     ]  # fmt: skip
     with Writer(tmp_path / "db", fields) as writer:
         writer.append(
@@ -221,10 +180,8 @@ def test_masks_keep_their_planes(tmp_path: Path) -> None:
         writer.append(
             image=np.zeros((3, 8, 8)), mask=np.ones((1, 8, 8)), boxes=[[0, 0, 2, 2]], kinds=[[3, 4]]
         )
-    getter = {"labels_getter": lambda sample: sample["kinds"]}
-    steps = [v2.RandomPosterize(8, p=0), v2.SanitizeBoundingBoxes(**getter)]
-    options: dict[str, Any] = {"masks": "mask", "boxes": "boxes", "batch_size": 2, "shuffle": False}
-    with Loader(tmp_path / "db", transforms=steps, **options) as loader:
+    steps = [v2.RandomPosterize(8, p=0), v2.SanitizeBoundingBoxes()]
+    with Loader(tmp_path / "db", batch_size=2, shuffle=False, transforms=steps) as loader:
         batch = next(iter(loader))
     assert batch["mask"].shape == (2, 1, 8, 8)
     assert [kinds.tolist() for kinds in batch["kinds"]] == [[], [[3, 4]]]
@@ -236,7 +193,7 @@ def test_ours_is_not_done_before_what_is_listed_first(tmp_path: Path) -> None:
     steps = [v2.RandomIoUCrop(), SanitizeBoundingBoxes()]
     told = r"in C, and so before RandomIoUCrop.*in Python: after that, say v2\.SanitizeBoundingBoxes\(\)"
     with pytest.raises(InvalidError, match=told):
-        Loader(make(tmp_path / "db"), transforms=steps, boxes="boxes")
+        Loader(make(tmp_path / "db"), transforms=steps)
 
 
 def test_a_step_of_the_users_removes_no_box_alone(tmp_path: Path) -> None:
@@ -260,10 +217,10 @@ def test_a_step_of_the_users_removes_no_box_alone(tmp_path: Path) -> None:
             return {**sample, "boxes": boxes}
 
     marked = [Without(mark=True), v2.SanitizeBoundingBoxes()]
-    assert removed(db, marked, "labels", boxes="boxes") > 0
+    assert removed(db, marked, "labels") > 0
     for steps in ([Without(mark=False)], [Without(mark=False), *marked]):
         with pytest.raises(
             InvalidError, match=r"changed the number of boxes, and left labels.*to 0, and put v2"
         ):
-            removed(db, steps, "labels", boxes="boxes")
-    assert removed(db, [Without(mark=False)], boxes="boxes", fields=["image", "boxes"]) > 0
+            removed(db, steps, "labels")
+    assert removed(db, [Without(mark=False)], fields=["image", "boxes"]) > 0

@@ -134,7 +134,7 @@ def test_declarations_come_with_their_comments(pages: Path) -> None:
 
 def test_every_name_of_the_package_has_a_section(pages: Path) -> None:
     found = {name for page in (pages / "python").glob("*.md") for name in headings(page)}
-    modules = {"collation", "sampling", "schema", "transforms"}
+    modules = {"collation", "kinds", "sampling", "schema", "transforms"}
     assert set(apldata.__all__) - modules <= found
     assert {
         "Loader.state_dict()",

@@ -57,6 +57,11 @@ DEVICES = [
 ]
 
 
+def but_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Without what says which fields are read, and what they are."""
+    return {key: value for key, value in state.items() if key != "state"}
+
+
 def bits(tensor: Any) -> Any:
     """What a tensor consists of, as whole numbers."""
     whole = {2: torch.int16, 4: torch.int32}
@@ -87,7 +92,7 @@ def check_epoch(plain: Any, device: Any) -> None:
     assert len(plain) == len(device)
     for batch, given in zip(plain, device, strict=True):
         check_equal(batch, given)
-        assert plain.state_dict() == device.state_dict()
+        assert but_state(plain.state_dict()) == but_state(device.state_dict())
 
 
 # ------------------------------------------------------------------------------------------- equality
@@ -298,7 +303,10 @@ def mixed_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     fields = [
         apldata.Field("left", "u8", (3, 8, 8)),
         apldata.Field("right", "u8", (1, 6, 9)),
-        *(apldata.Field(d, d, (2,)) for d in ("u16", "u32", "u64", "i8", "i64", "f16", "f64", "bool")),
+        *(
+            apldata.Field(d, d, (2,), kind="plain")
+            for d in ("u16", "u32", "u64", "i8", "i64", "f16", "f64", "bool")
+        ),
         apldata.Field("class", "u16", (), "target"),
         apldata.Field("angle", "f32", (), "target"),
         apldata.Field("text", "utf8", (-1,), "name"),

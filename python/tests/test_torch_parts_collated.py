@@ -11,6 +11,7 @@ from torch_tools import torch
 
 import apldata
 from apldata import EdgeIndex, Field, MixUp, Nodes, Normalize, Pack, Pad, Ragged, RandomFlip, Windows, Writer
+from apldata.kinds import Boxes, Tokens
 
 apltorch = pytest.importorskip("apldata.torch")
 DataLoader = apltorch.DataLoader
@@ -30,8 +31,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("collated") / "db"
     fields = {
         "image": Field("image", "u8", (3, 8, 8)),
-        "tokens": Field("tokens", "i32", (-1,)),
-        "boxes": Field("boxes", "f32", (-1, 4), "target"),
+        "tokens": Field("tokens", "i32", (-1,), kind=Tokens()),
+        "boxes": Field("boxes", "f32", (-1, 4), "target", kind=Boxes()),
         "label": Field("label", "u8", (), "target"),
     }
     draw = np.random.default_rng(3)
@@ -63,7 +64,7 @@ IN_WORKERS = [(way, 1, 2) for way in ("pad", "length", "buckets")]  # torch send
 
 @pytest.mark.parametrize(("way", "world", "workers"), IN_PROCESS + IN_WORKERS)
 def test_built_anew(path: Path, way: str, world: int, workers: int) -> None:
-    options = {"seed": 4, "transforms": [RandomFlip()], "boxes": "boxes", "collate": WAYS[way]}
+    options = {"seed": 4, "transforms": [RandomFlip()], "collate": WAYS[way]}
     for rank in range(world):
         loader = DataLoader(path, 4, True, rank=rank, world=world, **options)
         tool = built(loader, num_workers=workers)

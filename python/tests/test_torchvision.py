@@ -44,18 +44,15 @@ def test_those_with_an_equal_are_translated(store: apldata.Store, v: Any) -> Non
         RandomVerticalFlip(0.5, field=names),
         Normalize(list(MEAN), list(STD), field=names),
     ]
-    assert resolved(given, store.schema) == expected
-    assert resolved(given.transforms, store.schema) == expected
-    assert (
-        resolved(v.Compose([v.Compose(given.transforms[:2]), *given.transforms[2:]]), store.schema)
-        == expected
-    )
-    assert resolved(torch.nn.Sequential(*given.transforms), store.schema) == expected
+    assert resolved(given, store) == expected
+    assert resolved(given.transforms, store) == expected
+    assert resolved(v.Compose([v.Compose(given.transforms[:2]), *given.transforms[2:]]), store) == expected
+    assert resolved(torch.nn.Sequential(*given.transforms), store) == expected
 
 
 def test_conversions_are_translated(store: apldata.Store) -> None:
     def of(*steps: Any) -> list[Any]:
-        return resolved(steps, store.schema)
+        return resolved(steps, store)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -92,7 +89,7 @@ def test_a_flip_before_the_middle_is_done_before(
         steps = a.Compose([a.HorizontalFlip(p=1), a.VerticalFlip(p=1), a.CenterCrop(*size)])
         expected = np.stack([steps(image=x.transpose(1, 2, 0))["image"].transpose(2, 0, 1) for x in images])
     assert np.array_equal(epoch(store, steps), expected)
-    assert isinstance(resolved(steps, store.schema)[-1], Wrapped) == (size != (30, 30))
+    assert isinstance(resolved(steps, store)[-1], Wrapped) == (size != (30, 30))
 
 
 @pytest.mark.parametrize(
@@ -108,21 +105,21 @@ def test_a_flip_before_the_middle_is_done_before(
     ],
 )
 def test_others_are_not_translated(store: apldata.Store, steps: Any) -> None:
-    (made,) = resolved(steps(), store.schema)
+    (made,) = resolved(steps(), store)
     assert isinstance(made, Wrapped)
 
 
 def test_the_first_that_differ_come_to_c(store: apldata.Store) -> None:
     """What follows a transform that is done in Python is done there too: their order stands."""
     made = resolved(
-        [v2.RandomHorizontalFlip(), v2.RandomInvert(), v2.RandomVerticalFlip(), to_float()], store.schema
+        [v2.RandomHorizontalFlip(), v2.RandomInvert(), v2.RandomVerticalFlip(), to_float()], store
     )
     assert made[0] == RandomFlip(field=("image",)) and isinstance(made[1], Wrapped) and len(made) == 2
-    twice = resolved([v2.RandomHorizontalFlip(0.2), v2.RandomHorizontalFlip(0.2)], store.schema)
+    twice = resolved([v2.RandomHorizontalFlip(0.2), v2.RandomHorizontalFlip(0.2)], store)
     assert twice[0] == RandomFlip(0.2, field=("image",)) and isinstance(twice[1], Wrapped)
-    after = resolved([RandomFlip(), v2.RandomHorizontalFlip()], store.schema)
+    after = resolved([RandomFlip(), v2.RandomHorizontalFlip()], store)
     assert isinstance(after[1], Wrapped)
-    padded = resolved([to_float(), v2.Normalize(MEAN, STD), v2.RandomCrop(32, padding=4)], store.schema)
+    padded = resolved([to_float(), v2.Normalize(MEAN, STD), v2.RandomCrop(32, padding=4)], store)
     assert isinstance(padded[-1], Wrapped)  # pads with 0 after normalising
 
 
@@ -347,9 +344,7 @@ def test_closing_ends_the_work_on_a_batch(store: apldata.Store, library: str) ->
     if library == "albumentations":
         a = pytest.importorskip("albumentations")
         steps = a.Compose([a.Lambda(image=close_soon, p=1)])
-    tried = Loader(store, batch_size=30, transforms=steps)
-    calls.clear()
-    loader = tried
+    loader = Loader(store, batch_size=30, transforms=steps)
     for _ in loader:
         taken.set()
         while len(calls) < 40 or threading.active_count() > before:
@@ -370,7 +365,7 @@ def test_grey_images_get_their_channel(tmp_path: Path) -> None:
     expected = (digits[:, None] / 255 - 0.1307) / 0.3081
     seen = epoch(tmp_path / "s", steps)
     assert seen.shape == (40, 1, 28, 28) and np.abs(seen - expected).max() < 1e-5
-    assert isinstance(resolved(steps, apldata.Store(tmp_path / "s").schema)[-1], AddChannel)
+    assert isinstance(resolved(steps, apldata.Store(tmp_path / "s"))[-1], AddChannel)
     assert epoch(tmp_path / "s", [v2.RandomRotation(3), to_float()]).shape == (40, 1, 28, 28)
     assert np.allclose(epoch(tmp_path / "s", Normalize(0.1307, 0.3081)), expected[:, 0], atol=1e-5)
     device = DeviceLoader(
@@ -398,7 +393,8 @@ def test_channels_last_as_stored(tmp_path: Path, shape: tuple[int, ...]) -> None
         writer.begin("test")
         writer.extend(image=image)
     assert np.array_equal(
-        epoch(tmp_path / "s", v2.RandomHorizontalFlip(1)), image[:, :, ::-1].transpose(0, 3, 1, 2)
+        epoch(tmp_path / "s", v2.RandomHorizontalFlip(1), kinds={"image": "image"}),
+        image[:, :, ::-1].transpose(0, 3, 1, 2),
     )
 
 
@@ -452,8 +448,9 @@ def test_messages_have_no_pixels(store: apldata.Store, printed: Any) -> None:
     def refuse(image: Any) -> Any:
         raise ValueError(f"cannot take {printed(image)}")
 
-    with pytest.raises(apldata.InvalidError, match=r"ValueError: cannot take [^0-9]*\.\.\.$"):
-        Loader(store, transforms=v2.Compose([v2.ColorJitter(0.1), refuse]))
+    loader = Loader(store, transforms=v2.Compose([v2.ColorJitter(0.1), refuse]))
+    with loader, pytest.raises(apldata.InvalidError, match=r"ValueError: cannot take [^0-9]*\.\.\.$"):
+        next(iter(loader))
 
 
 @pytest.mark.parametrize(
@@ -473,19 +470,21 @@ def test_messages_have_no_pixels(store: apldata.Store, printed: Any) -> None:
         ),
         (lambda: [v2.RandomInvert(), Normalize()], "runs in C.*put it before"),
         (lambda: v2.RandomHorizontalFlip, "is a class: write RandomHorizontalFlip"),
-        (lambda: PerPicture(v2.ColorJitter(0.2), field="picture"), "no field 'picture'.*image, label"),
+        (lambda: PerPicture(v2.ColorJitter(0.2), field="picture"), "no field picture"),
     ],
 )
-def test_they_are_refused_when_the_loader_is_made(store: apldata.Store, make: Any, message: str) -> None:
+def test_they_are_refused_at_the_first_batch_at_the_latest(
+    store: apldata.Store, make: Any, message: str
+) -> None:
     with pytest.raises((apldata.InvalidError, apldata.NotFoundError), match=message):
-        DataLoader(store, transforms=make())
+        next(iter(DataLoader(store, transforms=make())))
 
 
 def test_a_store_without_images(tmp_path: Path) -> None:
     with apldata.Writer(tmp_path / "s", {"x": ("f32", (7,))}) as writer:
         writer.extend(x=np.zeros((5, 7)))
     with pytest.raises(
-        apldata.NotFoundError, match=r"no field is an image, which is u8\[C,H,W\].*x: f32\[7\]"
+        apldata.NotFoundError, match=r"no field is an image, which is u8\[C,H,W\].*x: f32\[7\].*kinds="
     ):
         Loader(tmp_path / "s", transforms=v2.RandomHorizontalFlip())
 

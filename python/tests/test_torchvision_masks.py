@@ -16,6 +16,7 @@ v2 = pytest.importorskip("torchvision.transforms.v2")
 
 import apldata  # noqa: E402
 from apldata import Loader, PerPicture  # noqa: E402
+from apldata.kinds import Boxes, Image, Map, Mask, Plain  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +30,9 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> str:
     boxes = np.stack([at[:, 1], at[:, 0], at[:, 1] + 1, at[:, 0] + 1], 1).astype(np.float32)[:, None]
     fields = {
         "image": ("u8", (3, 16, 16)),
-        "mask": apldata.Field("mask", "u8", (1, 16, 16), "target"),
-        "segmentation": apldata.Field("segmentation", "i64", (16, 16), "target"),
-        "boxes": ("f32", (1, 4)),
+        "mask": apldata.Field("mask", "u8", (1, 16, 16), "target", kind=Mask()),
+        "segmentation": apldata.Field("segmentation", "i64", (16, 16), "target", kind=Mask()),
+        "boxes": apldata.Field("boxes", "f32", (1, 4), kind=Boxes()),
     }
     with apldata.Writer(path, fields) as writer:
         writer.extend(image=image, mask=image[:, :1], segmentation=image[:, 0], boxes=boxes)
@@ -61,7 +62,7 @@ def test_image_and_mask_are_one_draw(scenes: str, make: Any, masks: list[str]) -
 @pytest.mark.parametrize("library", ["torchvision", "albumentations"])
 def test_a_mask_keeps_its_shape_wherever_it_is_moved(tmp_path: Path, shape: Any, library: str) -> None:
     pixels = np.random.default_rng(1).integers(0, 200, (40, 20, 24), dtype=np.uint8)
-    mask = apldata.Field("mask", "u8", shape, "target")
+    mask = apldata.Field("mask", "u8", shape, "target", kind=Mask())
     with apldata.Writer(tmp_path / "s", {"image": ("u8", (20, 24)), "mask": mask}) as writer:
         writer.extend(image=pixels, mask=pixels.reshape(40, *shape))
     flip: Any = v2.RandomHorizontalFlip(1)
@@ -88,14 +89,12 @@ def test_only_the_image_is_normalised(scenes: str) -> None:
 
 def test_boxes_move_with_the_image(scenes: str) -> None:
     steps = v2.Compose([v2.RandomHorizontalFlip(), v2.RandomVerticalFlip()])
-    wrapped = PerPicture(steps, masks="mask", boxes="boxes", box_format="XYXY")
-    with Loader(scenes, batch_size=64, fields=["image", "mask", "boxes"], transforms=wrapped) as loader:
-        batch = next(iter(loader))
-        x, y = batch["boxes"][:, 0, :2].astype(int).T
-        assert (batch["image"][np.arange(64), 0, y, x] == 250).all()
-        assert np.array_equal(batch["image"][:, 0], batch["mask"][:, 0])
-    with pytest.raises(apldata.InvalidError, match=r"field boxes is boxes.*box_format='XYXY'"):
-        Loader(scenes, transforms=steps)
+    for step in (steps, PerPicture(steps), v2.Compose([v2.RandomInvert(0), steps])):
+        with Loader(scenes, batch_size=64, fields=["image", "mask", "boxes"], transforms=step) as loader:
+            batch = next(iter(loader))
+            x, y = np.stack(batch["boxes"])[:, 0, :2].astype(int).T
+            assert (batch["image"][np.arange(64), 0, y, x] == 250).all()
+            assert np.array_equal(batch["image"][:, 0], batch["mask"][:, 0])
 
 
 def test_to_tensor_leaves_masks(scenes: str) -> None:
@@ -110,39 +109,43 @@ def test_to_tensor_leaves_masks(scenes: str) -> None:
 
 def test_v1_would_leave_the_mask_behind(scenes: str) -> None:
     with pytest.raises(apldata.InvalidError, match=r"RandomRotation.*would leave mask as it is: .*v2"):
-        Loader(scenes, fields=["image", "mask"], transforms=v1.RandomRotation(10))
-    one = PerPicture(v1.RandomRotation(90), field="image")
-    with Loader(scenes, batch_size=64, fields=["image", "mask"], transforms=one) as loader:
+        Loader(scenes, fields=["image", "mask"], transforms=[v1.RandomInvert(0), v1.RandomRotation(10)])
+    still = {"mask": Plain()}
+    with Loader(
+        scenes, batch_size=64, fields=["image", "mask"], transforms=v1.RandomRotation(90), kinds=still
+    ) as loader:
         assert not np.array_equal(next(iter(loader))["image"][:, :1], next(iter(loader))["mask"])
 
 
 def test_mixing_leaves_no_mask_behind(tmp_path: Path) -> None:
-    mask = apldata.Field("mask", "u8", (8, 8), "target")
+    mask = apldata.Field("mask", "u8", (8, 8), "target", kind=Mask())
     with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, 8, 8)), "mask": mask, "label": "u8"}) as writer:
         writer.extend(image=np.zeros((4, 3, 8, 8)), mask=np.zeros((4, 8, 8)), label=[0] * 4)
     steps = [to_float(), v2.CutMix(num_classes=10)]
-    with pytest.raises(apldata.InvalidError, match="would leave mask as it is: leave it out of fields"):
+    with pytest.raises(
+        apldata.InvalidError,
+        match="CutMix cannot be used beside 'mask': .* be mixed .*leave it out of fields",
+    ):
         Loader(tmp_path / "s", transforms=steps)
     Loader(tmp_path / "s", transforms=steps, fields=["image", "label"]).close()
 
 
+DEPTH = apldata.Field("depth", "u16", (8, 8), kind=Image())
+
+
 def test_what_helps_beside_numbers_that_torch_cannot_flip(tmp_path: Path) -> None:
     values = np.arange(4 * 8 * 8).reshape(4, 8, 8) * 200
-    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, 8, 8)), "depth": ("u16", (8, 8))}) as writer:
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, 8, 8)), "depth": DEPTH}) as writer:
         writer.extend(image=np.zeros((4, 3, 8, 8)), depth=values)
     flip = v2.RandomHorizontalFlip(1)
-    told = r"uint16: if it is to follow .*, say masks=\['depth'\], else put v2.ToDtype\(torch.int32\) first"
-    with pytest.raises(apldata.InvalidError, match=told):
-        Loader(tmp_path / "s", transforms=flip)
     with pytest.raises(apldata.InvalidError, match=r"uint16: put v2.ToDtype\(torch.int32\) first"):
-        Loader(tmp_path / "s", transforms=flip, fields=["depth"])
+        next(iter(Loader(tmp_path / "s", transforms=flip, fields=["depth"])))
     options: dict[str, Any] = {"batch_size": 4, "shuffle": False}
-    with Loader(tmp_path / "s", transforms=flip, masks=["depth"], **options) as loader:
+    with Loader(tmp_path / "s", transforms=flip, kinds={"depth": Map()}, **options) as loader:
         assert np.array_equal(next(iter(loader))["depth"], values[..., ::-1])
     import torch
 
-    for fields in (["image", "depth"], ["depth"]):
-        with Loader(
-            tmp_path / "s", transforms=[v2.ToDtype(torch.int32), flip], fields=fields, **options
-        ) as loader:
-            assert np.array_equal(np.squeeze(next(iter(loader))["depth"]), values[..., ::-1])
+    with Loader(
+        tmp_path / "s", transforms=[v2.ToDtype(torch.int32), flip], fields=["depth"], **options
+    ) as loader:
+        assert np.array_equal(np.squeeze(next(iter(loader))["depth"]), values[..., ::-1])

@@ -25,6 +25,7 @@ from apldata import (
     RandomRotation,
     Writer,
 )
+from apldata.kinds import Boxes, Mask
 from apldata.transforms import Pad, SanitizeBoundingBoxes
 
 SEED = 6
@@ -139,9 +140,9 @@ def test_nothing_but_the_record_matters(store: apldata.Store) -> None:
 
 FIELDS: dict[str, Any] = {
     "image": Field("image", "u8", (3, -1, -1)),
-    "mask": Field("mask", "u8", (-1, -1), "target"),
-    "parts": Field("parts", "i32", (2, -1, -1), "target"),
-    "boxes": Field("boxes", "f32", (-1, 4), "target"),
+    "mask": Field("mask", "u8", (-1, -1), "target", kind=Mask()),
+    "parts": Field("parts", "i32", (2, -1, -1), "target", kind=Mask()),
+    "boxes": Field("boxes", "f32", (-1, 4), "target", kind=Boxes()),
 }
 HEIGHT, WIDTH = 48, 60
 
@@ -172,7 +173,8 @@ def test_masks_and_boxes_follow(moves: Any, box_format: str, tmp_path: Path) -> 
     functional = pytest.importorskip("torchvision.transforms.v2.functional")
     v2 = pytest.importorskip("torchvision.transforms.v2")
     tv_tensors = pytest.importorskip("torchvision.tv_tensors")
-    with Writer(tmp_path / "db", FIELDS) as writer:
+    form = Field("boxes", "f32", (-1, 4), "target", kind=Boxes(box_format.lower()))
+    with Writer(tmp_path / "db", FIELDS | {"boxes": form}) as writer:
         for number in range(6):
             writer.append(**record(number, box_format))
     size, alpha, sigma = (40, 44), (60, 90), (3, 2)
@@ -181,8 +183,7 @@ def test_masks_and_boxes_follow(moves: Any, box_format: str, tmp_path: Path) -> 
         "perspective": RandomPerspective(0.6, 1, "nearest", fill=4),
         "elastic": ElasticTransform(alpha, sigma, "nearest", fill=4),
     }
-    options: dict[str, Any] = {"masks": ["mask", "parts"], "boxes": "boxes", "box_format": box_format,
-                               "shuffle": False, "seed": SEED}  # fmt: skip
+    options: dict[str, Any] = {"shuffle": False, "seed": SEED}
     steps = [CenterCrop(size), *(ours[move] for move in moves)]
     with Loader(tmp_path / "db", batch_size=6, threads=1, transforms=steps, **options) as loader:
         batch = next(iter(loader))
@@ -216,14 +217,14 @@ def test_masks_are_filled_by_each_transform(tmp_path: Path) -> None:
     pixels = np.arange(HEIGHT * WIDTH, dtype="u4").reshape(HEIGHT, WIDTH) % 100
     fields = {
         "image": Field("image", "u8", (1, HEIGHT, WIDTH)),
-        "mask": Field("mask", "u8", (HEIGHT, WIDTH), "target"),
+        "mask": Field("mask", "u8", (HEIGHT, WIDTH), "target", kind=Mask()),
     }
     with Writer(tmp_path / "db", fields) as writer:
         writer.append(image=pixels[None].astype("u1"), mask=pixels.astype("u1"))
 
     def values(*steps: Any) -> tuple[set[int], set[int]]:
         """That come from fills; of images, and of masks."""
-        with Loader(tmp_path / "db", batch_size=1, transforms=list(steps), masks="mask") as loader:
+        with Loader(tmp_path / "db", batch_size=1, transforms=list(steps)) as loader:
             batch = next(iter(loader))
         found = [set(np.unique(batch[name]).tolist()) - set(range(100)) for name in ("image", "mask")]
         return found[0], found[1]
@@ -243,8 +244,8 @@ def test_boxes_are_left_out_after_they_moved(tmp_path: Path) -> None:
     with Writer(tmp_path / "db", FIELDS) as writer:
         for number in range(6):
             writer.append(**record(number, "XYXY"))
-    options: dict[str, Any] = {"boxes": "boxes", "box_format": "XYXY", "fields": ["image", "boxes"]}
-    steps = [CenterCrop(40), RandomPerspective(1.0, 1), SanitizeBoundingBoxes(5, labels=())]
+    options: dict[str, Any] = {"fields": ["image", "boxes"]}
+    steps = [CenterCrop(40), RandomPerspective(1.0, 1), SanitizeBoundingBoxes(5)]
     with Loader(tmp_path / "db", batch_size=6, transforms=steps, **options) as loader:
         for batch in loader:
             for boxes in batch["boxes"]:
@@ -278,18 +279,18 @@ def test_those_of_torchvision_become_ours(store: apldata.Store) -> None:
     from apldata._foreign import Wrapped, resolved
 
     names = ("image",)
-    assert resolved(v2.RandomPerspective(0.4, 0.2, fill=3), store.schema) == [
+    assert resolved(v2.RandomPerspective(0.4, 0.2, fill=3), store) == [
         RandomPerspective(0.4, 0.2, "bilinear", 3, field=names)
     ]
     elastic = v2.ElasticTransform(20, [2, 3], v2.InterpolationMode.NEAREST, None)
-    assert resolved(v2.RandomApply([elastic], 0.3), store.schema) == [
+    assert resolved(v2.RandomApply([elastic], 0.3), store) == [
         ElasticTransform((20.0, 20.0), (2.0, 3.0), "nearest", None, p=0.3, field=names)
     ]
     steps = [v2.RandomAffine(3), v2.RandomPerspective(), v2.ElasticTransform(sigma=2.0), v2.RandAugment()]
-    assert not any(isinstance(step, Wrapped) for step in resolved(steps, store.schema))
+    assert not any(isinstance(step, Wrapped) for step in resolved(steps, store))
     for wrong in (
         [v2.ElasticTransform(sigma=2.0), v2.RandomPerspective()],
         [v2.RandomPerspective(interpolation=v2.InterpolationMode.BICUBIC)],
         [v2.ColorJitter(0.5), v2.RandomPerspective()],
     ):
-        assert isinstance(resolved(wrong, store.schema)[-1], Wrapped), wrong
+        assert isinstance(resolved(wrong, store)[-1], Wrapped), wrong

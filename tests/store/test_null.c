@@ -73,6 +73,7 @@ Test(null, calls_on_nothing)
     INVALID(apl_reader_receipt(NULL, NULL, 8, NULL));
     INVALID(apl_reader_stats(NULL, NULL, 8));
     INVALID(apl_reader_transform_complete(NULL, &t, NULL));
+    INVALID(apl_reader_actions(NULL, NULL, NULL, NULL, NULL));
     INVALID(apl_reader_source(NULL, 0, &n, &id, NULL));
     INVALID(apl_writer_open(NULL, NULL, &w, NULL));
     INVALID(apl_writer_append(NULL, NULL, NULL));

@@ -9,7 +9,7 @@ from ._pixels import Pixels
 from ._steps import altered, library_of_class, name_of
 from ._values import Values
 
-__all__ = ["LIBRARIES", "Translation", "altered", "name_of"]
+__all__ = ["LIBRARIES", "Translation", "altered", "library_of_class", "name_of"]
 
 LIBRARIES = ("torchvision", "albumentations")
 _NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}

@@ -148,19 +148,17 @@ class Geometry(State):
         )
 
     def _take_SanitizeBoundingBoxes(self, step: Any) -> bool:
-        getter = step.labels_getter
-        if not self._roles.follow or self._roles.boxes is None or not (getter is None or getter == "default"):
+        if self._roles.boxes is None or not (step.labels_getter is None or step.labels_getter == "default"):
             return False
-        labels = () if getter is None else None
         of = self._roles.images[0].name
 
         def make(names: tuple[str, ...]) -> Transform:
-            return SanitizeBoundingBoxes(float(step.min_size), float(step.min_area), labels, field=of)
+            return SanitizeBoundingBoxes(float(step.min_size), float(step.min_area), field=of)
 
         return self._set("box_min_size", float(step.min_size), make)
 
     def _take_ClampBoundingBoxes(self, step: Any) -> bool:
-        return self._roles.follow and self._roles.boxes is not None
+        return self._roles.boxes is not None
 
     def _take_RandomCrop(self, step: Any) -> bool:
         pads = step.padding if isinstance(step.padding, (list, tuple)) else [step.padding or 0]

@@ -41,7 +41,7 @@ class Pixels(State):
         interpolation = getattr(step.interpolation, "value", step.interpolation)
         interpolation = {0: "nearest", 2: "bilinear"}.get(interpolation, interpolation)  # as of Pillow
         single = not isinstance(step.fill, (list, tuple))
-        if self._roles.masks and not (self._roles.follow and single):
+        if self._roles.masks and not single:
             return False
         if p <= 0:
             return True
@@ -65,7 +65,7 @@ class Pixels(State):
         interpolation = getattr(step.interpolation, "value", step.interpolation)
         interpolation = {0: "nearest", 2: "bilinear"}.get(interpolation, interpolation)  # as of Pillow
         single = not isinstance(step.fill, (list, tuple))
-        if self._roles.masks and not (self._roles.follow and single):
+        if self._roles.masks and not single:
             return False
         if settings["p"] <= 0:
             return True

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._roles import Roles
-from ..schema import Field
+from ..schema import Field, has_channels_last
 from ..transforms import ToFloat32, Transform
 
 # The settings of transforms that change pixels, in the order in which C applies them.
@@ -42,12 +42,10 @@ class State:
     @property
     def possible(self) -> bool:
         """Whether C can transform such fields."""
-        roles = self._roles
-        if not all(field.is_picture or field.is_photo for field in roles.images):
-            return False
-        if roles.follow:
-            return roles.boxes is None or (roles.boxes.dtype == "f32" and roles.boxes.shape == (-1, 4))
-        return roles.boxes is None and all(field.is_picture for field in roles.masks)
+        boxes = self._roles.boxes
+        pictures = all(field.is_picture or field.is_photo for field in self._roles.images)
+        pictures = pictures and not any(map(has_channels_last, self._roles.masks))
+        return pictures and (boxes is None or (boxes.dtype == "f32" and boxes.shape == (-1, 4)))
 
     @property
     def sized(self) -> bool:
@@ -57,10 +55,7 @@ class State:
     def transforms(self) -> list[Transform]:
         """Those that run in C."""
         names = tuple(field.name for field in self._roles.images)
-        moved = names
-        if not self._roles.follow:
-            moved += tuple(field.name for field in self._roles.masks)
-        done = [move(moved) for move in self._moves] + self._colours
+        done = [move(names) for move in self._moves] + self._colours
         converted: list[Transform] = []
         if self._normalize is not None:
             converted.append(self._normalize(names))

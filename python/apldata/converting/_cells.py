@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from .._arguments import shown
-from .._corners import by_corners
+from .._corners import in_form
 from .._errors import InvalidTypeError
 from ..schema import listed
-from ._images import DecodedImage, File, MaskArray, file_of, is_mask, of_pil
+from ._images import DecodedImage, File, as_said, file_of, of_pil
 from ._members import members_of, named_values
 
 LISTS = (list, tuple, deque, range, KeysView, ValuesView)  # values as a list has them
@@ -37,11 +37,11 @@ def _array_of_tensor(tensor: Any, own: bool) -> np.ndarray:
     """A tensor of torch's; of bfloat16, of which neither NumPy nor a store has a type, as f32, exactly."""
     if (why := why_no_array(tensor)) is not None:
         raise InvalidTypeError(why)
-    plain = by_corners(tensor.detach()).cpu().contiguous()
+    plain = in_form(tensor.detach()).cpu().contiguous()
     if str(plain.dtype) == "torch.bfloat16":
         plain = plain.float()
     array = np.asarray(plain.resolve_conj().resolve_neg())
-    array = array.view(MaskArray) if is_mask(tensor) else array
+    array = as_said(array, tensor)
     shared = own and tensor.device.type == "cpu" and array.ctypes.data == tensor.data_ptr()
     return array.copy() if shared else array
 

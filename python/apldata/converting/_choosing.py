@@ -13,6 +13,7 @@ from .._arguments import names, text, wrong_type
 from .._arrays import store_dtype
 from .._declared import declared
 from .._errors import Error, InvalidError, InvalidTypeError
+from ..kinds import Mask
 from ..schema import UNCLEAR, Field, listed, plain
 from ._beside import Beside
 from ._cells import has_gaps
@@ -24,12 +25,12 @@ from ._refusals import refusal
 from ._segmentation import Segmentation
 from ._shapes import shape_of_numbers
 from ._times import unit_of
-from ._told import Chunk, Column, Told
+from ._told import Chunk, Column, Told, said
 
 Types = Mapping[str, Any] | None
 Fields = Iterable[str] | Mapping[str, str] | None
 Classes = Mapping[str, Iterable[str]] | Iterable[str] | None
-AS_MASK = Told(mark="target", as_mask=True)
+AS_MASK = Told(mark="target", as_mask=True, kind=Mask())
 _CODES = ("u8", "u16", "u32")  # the types of classes' numbers
 
 
@@ -70,10 +71,7 @@ def _fields(fields: Fields) -> dict[str, str] | None:
 def _type(name: str, spec: Any) -> Told | str:
     if isinstance(spec, Field):
         (field,) = declared({name: spec})
-        kept = field.media is not None
-        return Told(
-            str(field.dtype), field.shape, field.classes, field.mark, kept, field.media, layout=field.layout
-        )
+        return Told(str(field.dtype), field.shape, is_file=field.media is not None, **said(field))
     if isinstance(spec, str) and spec == "mask":
         return AS_MASK
     if isinstance(spec, str) and spec in ("json", "file"):
@@ -257,9 +255,7 @@ class _Chooser:
 
     def _field(self, told: Told, name: str) -> Field:
         mark = told.mark or ("target" if name == "label" else "input")
-        shape, layout = told.shape or (), told.layout
-        made = Field(name, told.dtype, shape, mark, told.classes, media=told.media, layout=layout)
-        return declared([made])[0]
+        return declared([Field(name, told.dtype, told.shape or (), **{**said(told), "mark": mark})])[0]
 
     def describe_images(self, makers: list[Maker], told: Mapping[str, Told]) -> None:
         """Beside images, columns whose marks nobody tells are what is known of them, as in aplingest's lists:
@@ -393,7 +389,8 @@ def choose(
     masks = Segmentation({one: first[one] for one in columns}, told, unsaid, outside, wanted.allow_warnings)
     guessed = () if wanted.keep_bytes else columns
     of_all = {column: told.get(column, Told()) for column in columns}
-    of_all |= {column: AS_MASK.over(of_all[column]) for column in guessed if masks.are_masks(column)}
+    by_name = dataclasses.replace(AS_MASK, kind_origin="guessed")
+    of_all |= {column: by_name.over(of_all[column]) for column in guessed if masks.are_masks(column)}
     makers = [chooser.maker(column, of_all[column]) for column in columns]
     chooser.describe_images(makers, told)
     masks.mark(makers)

@@ -15,7 +15,7 @@ from .._arguments import brief, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from .._indexes import check_paired
 from ._cells import cell, why_no_array
-from ._images import MaskArray, is_mask
+from ._images import as_said
 from ._members import is_cursor, named_values
 from ._rows import PIECE, row_error, together
 from ._told import Chunk, Column, Part, Told, Wishes
@@ -167,9 +167,7 @@ class _Plain:
         column, last = self._columns[name], min(first + count, len(self._columns[name]))
         if isinstance(column, (list, tuple, range, np.ndarray)) or hasattr(column, "detach"):
             found = _values(column[first:last])
-            return {
-                name: found.view(MaskArray) if is_mask(column) and isinstance(found, np.ndarray) else found
-            }
+            return {name: as_said(found, column) if isinstance(found, np.ndarray) else found}
         try:
             given = column[first:last] if _is_array(column) else [column[row] for row in range(first, last)]
         except Exception as error:  # of many kinds: of libraries, or of a class of the caller's

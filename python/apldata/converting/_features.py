@@ -9,6 +9,7 @@ from typing import Any
 
 from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error
+from ..kinds import Kind, Label, kind_of
 from ._told import Told
 
 OWN = b"apldata"  # the key of what `export()` writes
@@ -35,7 +36,7 @@ def _of_feature(name: str, feature: Any) -> Iterator[tuple[str, Told]]:
         return
     kind = feature.get("_type")
     if kind == "ClassLabel":
-        yield name, Told(classes=_names(feature.get("names")))
+        yield name, Told(classes=_names(feature.get("names")), kind=Label(), kind_origin="source")
     elif kind in _FILES:
         yield name, Told(is_file=True)
     elif isinstance(kind, str) and kind.startswith("Array") and kind.endswith("D"):
@@ -74,10 +75,18 @@ def _of_store(field: Mapping[str, Any]) -> Told | None:
             return None
     if shape is None or not isinstance(media, str | None) or mark not in ("input", "target", "name"):
         return None
-    shapeless = field.get("shaped") is False
+    shapeless, kind = field.get("shaped") is False, _kind(field.get("kind"))
     return Told(
-        dtype, shape, _names(field.get("classes")), mark, media is not None, media, shapeless=shapeless
-    )
+        dtype, shape, _names(field.get("classes")), mark, media is not None, media, shapeless=shapeless,
+        kind=kind, kind_origin="source" if kind else None,
+    )  # fmt: skip
+
+
+def _kind(words: Any) -> Kind | None:
+    try:
+        return kind_of("", words) if isinstance(words, str) else None
+    except Error:
+        return None
 
 
 def _json(metadata: Mapping[bytes, bytes] | None, key: bytes) -> Any:

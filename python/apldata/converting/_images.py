@@ -7,12 +7,13 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._arrays import numpy_dtype, store_dtype
 from .._errors import Error, InvalidTypeError, SourceError, UnsupportedError
+from ..kinds import Boxes, Image, Kind, Mask
 
 _MAGIC = (
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -162,15 +163,37 @@ class Header:
     orientation: int
 
 
-class MaskArray(np.ndarray):
-    """Of a tensor that says that it is a mask."""
+class SaidArray(np.ndarray):
+    """Of a tensor of torchvision's tv_tensors, which say what they are."""
+
+    kind: ClassVar[Kind]
 
 
-def is_mask(tensor: Any) -> bool:
-    """Is it a Mask of torchvision's tv_tensors?"""
-    return any(
-        of.__name__ == "Mask" and of.__module__.startswith("torchvision.") for of in type(tensor).mro()
-    )
+class ImageArray(SaidArray):
+    kind = Image()
+
+
+class MaskArray(SaidArray):
+    kind = Mask()
+
+
+class BoxArray(SaidArray):
+    kind = Boxes()  # see _corners.py
+
+
+_SAID = {"Image": ImageArray, "Mask": MaskArray, "BoundingBoxes": BoxArray}
+
+
+def as_said(array: np.ndarray, tensor: Any) -> np.ndarray:
+    """The values of a tensor, with what that says of them."""
+    for of in type(tensor).mro():
+        if of.__name__ in _SAID and of.__module__.startswith("torchvision."):
+            return (
+                array.view(_SAID[of.__name__])
+                if of.__name__ != "BoundingBoxes" or array.shape[-1] == 4
+                else array
+            )
+    return array
 
 
 def decoded_image(image: Any) -> DecodedImage:

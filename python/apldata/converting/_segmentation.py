@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from .._belonging import is_picture, planes_of
 from .._errors import Error
+from ..kinds import Map
 from ..schema import Field
-from ._images import DecodedImage, File, Header, MaskArray, is_image, media_of
+from ._images import DecodedImage, File, Header, MaskArray, SaidArray, is_image, media_of
 from ._making import Maker
 from ._reading import bytes_of, files_of, header_of
 from ._told import Chunk, Column, Told
@@ -112,19 +112,28 @@ class Segmentation:
         return False
 
     def mark(self, makers: list[Maker]) -> None:
-        """Makes targets of arrays that are masks."""
+        """Makes targets of arrays that are masks, and says what tensors say that they are."""
         fields = [maker.field for maker in makers]
         for maker in makers:
+            one = self._one(maker.column)
+            if isinstance(one, SaidArray) and maker.field.kind is None:
+                floats = isinstance(one, MaskArray) and one.dtype.kind == "f"
+                kind = Map() if floats else one.kind
+                maker.field = dataclasses.replace(maker.field, kind=kind, kind_origin="source")
             if maker.field.mark == "input" and self._is_target(maker.column, maker.field, fields):
                 maker.field = dataclasses.replace(maker.field, mark="target")
 
+    def _one(self, column: str) -> Any:
+        """A value; an array of all that say what they are."""
+        values = self._first[column]
+        return values if isinstance(values, SaidArray) else next((v for v in values if v is not None), None)
+
     def _is_target(self, column: str, field: Field, fields: Iterable[Field]) -> bool:
         """Are these arrays masks? They say so, or have one channel, and a name of such beside images."""
-        values = self._first[column]
-        one = values if isinstance(values, MaskArray) else next((v for v in values if v is not None), None)
+        one = self._one(column)
         if column not in self._names or isinstance(one, MaskArray):
             return column in self._names
         if not _is_named_mask(field.name) or len(field.shape) < 2 or field.shape[:-2] not in ((), (1,)):
             return False
-        images = [one for one in fields if is_picture(one) and len(one.shape) == 3]
-        return any(planes_of(one) == field.shape[-2:] for one in images if not _is_named_mask(one.name))
+        images = [one for one in fields if one.is_photo or (one.is_picture and len(one.shape) == 3)]
+        return any(one.shape[1:] == field.shape[-2:] for one in images if not _is_named_mask(one.name))

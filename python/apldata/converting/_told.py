@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kinds import Kind
 from ._times import Unit
 
 Column = np.ndarray | list[Any]  # the values of some rows; in a list, None is a missing one
@@ -34,6 +35,7 @@ class Told:
         layout: "HWC" or "CHW", of images.
         codes: its classes are given by their names, which may not all be known yet.
         shapeless: its files are of a store that had no field of their shapes.
+        kind: what it is; kind_origin: who says so.
         nan_is_missing: NaN stands for what is missing, where the caller says what becomes of that.
     """
 
@@ -50,6 +52,8 @@ class Told:
     as_mask: bool = False
     inside: tuple[str, ...] | None = None
     shapeless: bool = False
+    kind: Kind | None = None
+    kind_origin: str | None = None
     nan_is_missing: bool = False
 
     def over(self, other: Told) -> Told:
@@ -61,6 +65,13 @@ class Told:
             if (value := getattr(self, f.name)) != getattr(plain, f.name)
         }
         return dataclasses.replace(other, **said)
+
+
+def said(one: Any) -> dict[str, Any]:
+    """What fields and columns have alike."""
+    return {
+        name: getattr(one, name) for name in ("classes", "mark", "media", "layout", "kind", "kind_origin")
+    }
 
 
 def _is_index(column: str) -> bool:

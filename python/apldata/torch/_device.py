@@ -6,7 +6,7 @@ Loader's."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from .._arguments import flag, names_checked, text
 from .._loader import Loader
 from .._store import Store
 from .._units import size
+from ..kinds import Kind
 from ..sampling import Sampling
 from ._draw import Drawing, Drawn
 from ._ranks import Placed, place
@@ -48,6 +49,7 @@ class DeviceLoader(Placed, Loader):
             your own in your loop, to the batches.
         fields: what to yield, in this order; None: the inputs and targets of the store. The name "id" stands
             for the records' ids, int64[rows].
+        kinds: as for `Loader`. Masks and boxes, which would have to move with the images, are refused.
         channels_last: images are (rows, channels, height, width) with the strides of `torch.channels_last`.
         compile: fuse the kernels of augmentation with `torch.compile`, which makes the first batch slow.
         threads: threads that decode at the start; None: one per core.
@@ -73,6 +75,7 @@ class DeviceLoader(Placed, Loader):
         seed: int = 0,
         transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
+        kinds: Mapping[str, Kind | str] | None = None,
         shuffle: bool = True,
         drop_last: bool = False,
         channels_last: bool = False,
@@ -91,13 +94,14 @@ class DeviceLoader(Placed, Loader):
         self.device = device_of(device)
         store = db if isinstance(db, Store) else Store(db)
         self._resident = Resident(
-            store, text("split", split), self.device, transforms, fields,
+            store, text("split", split), self.device, transforms, fields, kinds,
             channels_last=bool(flag("channels_last", channels_last)), compiled=bool(flag("compile", compile)),
         )  # fmt: skip
         by_default = rank is None and world is None and shard is True
         rank, world = place(rank, world, shard)
         super().__init__(
-            store, split, batch_size, seed=seed, fields=[], shuffle=shuffle, drop_last=drop_last, threads=0,
+            store, split, batch_size, seed=seed, fields=[], kinds=kinds, shuffle=shuffle,
+            drop_last=drop_last, threads=0,
             window=window, bins=bins, reuse=reuse, lanes=lanes, sampling=sampling, rank=rank, world=world,
             first_epoch=first_epoch,
         )  # fmt: skip
@@ -121,11 +125,13 @@ class DeviceLoader(Placed, Loader):
         *,
         transforms: Iterable[Any] | None = (),
         fields: Iterable[str] | None = None,
+        kinds: Mapping[str, Kind | str] | None = None,
     ) -> int:
         """The bytes that a loader with these options needs on its device, without the batches themselves.
         Decodes nothing."""
         store = db if isinstance(db, Store) else Store(db)
-        return Resident(store, text("split", split), torch.device("cpu"), transforms, fields).bytes_needed
+        cpu = torch.device("cpu")
+        return Resident(store, text("split", split), cpu, transforms, fields, kinds).bytes_needed
 
     def _make_source(self, reader: _core.Reader) -> Drawing:
         return Drawing(reader, self._resident, self.seed, self.batch_size)

@@ -18,7 +18,6 @@ from .._errors import InvalidError, InvalidTypeError
 from .._foreign import resolved
 from .._loader import Loader
 from .._options import RecordOptions
-from .._roles import declared
 from .._store import Store
 from ..collation import Collations
 from ..transforms import MIXING, Transform, listed
@@ -165,7 +164,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             still delivered once, and states are exact, but the order is not reproducible.
         snapshot_every_n_steps: as in StatefulDataLoader; any number is accepted, since a state costs a
             microsecond and always belongs to the batch that the loop has.
-        split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill, late,
+        split, transforms, kinds, collate, fields, window, bins, reuse, lanes, fill, late,
         sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers, share: as
         for `apldata.Loader`.
         rank, world: the number of this process, and how many there are; None: as torch.distributed says, even
@@ -244,10 +243,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         self.multiprocessing_context, self.pin_memory_device = multiprocessing_context, pin_memory_device
         self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(flag("in_order", in_order))
         self.pin_memory = bool(flag("pin_memory", pin_memory)) and _pinned.available()
-        said = declared(
-            store.schema, options.get("masks", ()), options.get("boxes"), options.get("box_format", "XYXY")
-        )
-        done = resolved(transforms, store.schema, names_given(store.schema, asked), said)
+        done = resolved(transforms, store, names_given(store.schema, asked), options.get("kinds"))
         parts = Collations(options.get("collate"), store.schema, names_given(store.schema, asked)).part_names
         padded = Padded(options.get("collate"), store.schema)
         functions = self._prepare(store, asked, done, as_dict, parts, padded)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from .. import _core
 from .._arguments import shown
 from .._arrays import numpy_dtype
 from .._errors import InvalidError
+from .._following import Following
 from .._foreign import resolved
 from .._store import Store
 from ..schema import Field
-from ..transforms import split_transforms
+from ..transforms import MOVING, split_transforms
 from ._augment import Augment, Places, reflected
 from ._tensors import check_int64, names_given, tuple_type
 
@@ -37,7 +38,6 @@ _READERS_OWN = (
     "grey_p",
     "blur_p",
     "erase_p",
-    "masks",
     "blend",
 )  # what DeviceLoader cannot do
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
@@ -164,7 +164,7 @@ class Resident:
 
     Args:
         names: of the fields wanted, and "id"; None: the inputs and targets.
-        transforms, channels_last, compiled: see `DeviceLoader`.
+        transforms, kinds, channels_last, compiled: see `DeviceLoader`.
     """
 
     def __init__(
@@ -174,6 +174,7 @@ class Resident:
         device: torch.device,
         transforms: Iterable[Any] | None = (),
         names: Iterable[str] | None = None,
+        kinds: Mapping[str, Any] | None = None,
         *,
         channels_last: bool = False,
         compiled: bool = False,
@@ -183,12 +184,16 @@ class Resident:
         self._dense = len(self.ids) > 0 and int(self.ids[-1]) - int(self.ids[0]) == len(self.ids) - 1
         self._channels_last, self._compiled = channels_last, compiled
         names = names_given(store.schema, names)
-        self._settings = self._complete(transforms, names)
+        self._settings = self._complete(transforms, names, kinds)
         self.columns = [self._column(name) for name in names]
         self._tuple: Any = tuple_type(tuple(names))
 
-    def _complete(self, transforms: Iterable[Any] | None, names: list[str]) -> dict[str, dict[str, Any]]:
-        in_c, functions = split_transforms(resolved(transforms, self.store.schema, names))
+    def _complete(
+        self, transforms: Iterable[Any] | None, names: list[str], kinds: Mapping[str, Any] | None
+    ) -> dict[str, dict[str, Any]]:
+        read = [name for name in names if name in self.store.schema.names]
+        done = resolved(transforms, self.store, read, kinds)
+        in_c, functions = split_transforms(done)
         if functions:
             raise InvalidError(
                 f"{shown(functions[0])}: DeviceLoader runs no functions over batches: call it in the loop, "
@@ -196,10 +201,12 @@ class Resident:
             )
         if any(key in one for one in in_c for key in _READERS_OWN):
             raise InvalidError(
-                "DeviceLoader changes no colours and erases nothing and moves no masks: leave "
+                "DeviceLoader changes no colours and erases nothing: leave "
                 "RandAugment, ColorJitter, Grayscale, GaussianBlur, RandomErasing, MixUp to DataLoader, or "
                 "call torchvision's in the loop"
             )
+        if any(isinstance(one, MOVING) for one in done):
+            Following(self.store, read, kinds).check_alone("DeviceLoader")
         if any("sizing" in one for one in in_c):
             raise InvalidError(
                 "DeviceLoader resizes nothing: store the images at the size (aplingest --resize), or leave "

@@ -16,17 +16,18 @@ from torchvision import tv_tensors  # type: ignore[import-untyped, import-not-fo
 from torchvision.transforms import v2  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from .._albumentations import gathered
+from .._arguments import shown
 from .._errors import InvalidError
+from .._following import first_moving, parts_of
 from .._foreign import Wrapped
-from .._leaving import parts_of, refuse_old, with_boxes
 from .._library import steps_of
 from .._records import Keys, in_threads
-from .._roles import Roles, Trial, check_sides, has_channels_last
+from .._roles import Roles
 from .._translation import altered, name_of
-from ..schema import Field
+from ..schema import Field, has_channels_last
 from ..transforms._function import SEVERAL_VIEWS
 from ._keyed import Keyed, here, use_one_thread
-from ._sanitizing import Sanitizing, count, is_sanitizing, refuse_removed
+from ._removing import Removing, removes
 from ._tensors import from_array, held
 
 _ALL_AT_ONCE = {
@@ -40,6 +41,7 @@ _DRAW_FIRST = {
     "ColorJitter", "ElasticTransform", "GaussianBlur", "RandomAffine", "RandomCrop", "RandomResize",
     "RandomResizedCrop", "RandomRotation", "RandomShortestSize", "ScaleJitter",
 }  # fmt: skip
+_FORMATS = {"xyxy": "XYXY", "xywh": "XYWH", "cxcywh": "CXCYWH"}
 _WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64}  # torch cannot flip the former
 _FEWEST_PIXELS = 64 * 64  # of an image that is worth more threads than one: below, they wait for the GIL
 
@@ -78,7 +80,7 @@ class _Drawing:
 
 def _keyed_step(step: Any) -> Any:
     """A step, entering this thread's mode by itself."""
-    return step if isinstance(step, Sanitizing) else _draws_first(step) or _Drawing(step)
+    return step if isinstance(step, Removing) else _draws_first(step) or _Drawing(step)
 
 
 # -------------------------------------------------------------------------------------------------- steps
@@ -90,9 +92,10 @@ def is_image(value: Any) -> bool:
 
 
 def _applied(step: Any, sample: Any) -> Any:
-    """One step. Those that make tensors of PIL's images and arrays are given a tensor here."""
+    """One step. Those that make tensors of PIL's images and arrays are given a tensor here; torchvision's
+    older ones, which know images alone, these."""
     name = name_of(step)
-    if isinstance(sample, dict) and name in _TO_TENSOR | _AS_TENSOR:
+    if isinstance(sample, dict) and (name in _TO_TENSOR | _AS_TENSOR or not _knows_masks(step)):
         return {key: _applied(step, value) if is_image(value) else value for key, value in sample.items()}
     if isinstance(sample, torch.Tensor) and name in _TO_TENSOR | _AS_TENSOR:
         return v2.functional.to_dtype(sample, torch.float32, scale=True) if name in _TO_TENSOR else sample
@@ -140,12 +143,9 @@ class Torchvision(Wrapped):
 
     Args:
         label: the field of the labels, for MixUp and CutMix.
-        rows: the fields that may have an element for each box.
     """
 
-    def __init__(
-        self, transforms: list[Any], roles: Roles, number: int, label: str | None, rows: list[Field]
-    ) -> None:
+    def __init__(self, transforms: list[Any], roles: Roles, number: int, label: str | None) -> None:
         super().__init__(transforms, roles, number)
         if roles.boxes is not None:  # each step by itself, as they differ in what they are given
             transforms = [step for transform in transforms for step in steps_of(transform)]
@@ -155,23 +155,32 @@ class Torchvision(Wrapped):
         self._retyped = any(isinstance(dtype, dict) for dtype in dtypes)  # may masks get another type?
         self._alone = not roles.masks and roles.boxes is None and len(roles.images) == 1
         self._check()
-        self._rows = [field.name for field in rows]
-        self._steps = [Sanitizing(one, roles, rows) if is_sanitizing(one) else one for one in self._steps]
-        self._given = self._rows if any(isinstance(one, Sanitizing) for one in self._steps) else []
+        masks = [field.name for field in roles.masks]
+        self._per_box = [field.name for field in roles.per_box if field.name not in masks]
+        if roles.boxes is not None:
+            of = [field.name for field in roles.per_box if field.name in masks]
+            name = roles.boxes.name
+            self._steps = [Removing(one, name, of) if removes(one) else one for one in self._steps]
 
     def _check(self) -> None:
         roles = self.roles
-        old = [step for step in self._steps if not _knows_masks(step)]
-        if roles.boxes is not None and roles.box_format is None and not old:
-            name = roles.boxes.name
+        if roles.boxes is not None and roles.form not in _FORMATS:
             raise InvalidError(
-                f"{self!r}: field {name} is boxes, which must move with the image: say how, PerPicture(..., "
-                f"{with_boxes(roles)}), or leave {name} out of fields"
+                f"{self!r}: field {roles.boxes.name}: torchvision has no boxes of the form {roles.form}"
             )
-        if old and not self._alone:
-            refuse_old(name_of(old[0]), roles)
-        if any(map(_mixes, self._steps)):
-            self._check_mixing()
+        old = first_moving(step for step in self._steps if not _knows_masks(step))
+        if old is not None and not self._alone:
+            others = ", ".join(field.name for field in roles.all[1:])
+            raise InvalidError(
+                f"{name_of(old)} of torchvision.transforms takes an image alone, and would leave {others} "
+                "as it is: torchvision.transforms.v2 has the same for both"
+            )
+        if any(map(_mixes, self._steps)) and self._label is None:
+            raise InvalidError(f"{self!r}: no field, or more than one, is a target of a single number to mix")
+        if any(map(_mixes, self._steps)) and not self._alone:
+            raise InvalidError(
+                f"{self!r} mixes the images of one field, with their labels: leave the others out of fields="
+            )
         tensors = [step for step in self._steps if name_of(step) in _TO_TENSOR | _AS_TENSOR]
         if any(map(altered, tensors)):
             raise InvalidError(
@@ -179,19 +188,9 @@ class Torchvision(Wrapped):
                 "already: put the hook on another transform, such as v2.Identity()"
             )
 
-    def _check_mixing(self) -> None:
-        if self._label is None:
-            raise InvalidError(f"{self!r}: no field, or more than one, is a target of a single number to mix")
-        if not self._alone:
-            others = ", ".join(field.name for field in self.roles.all[1:])
-            raise InvalidError(
-                f"{self!r} mixes an image and its label, and would leave {others} as it is: leave it out of "
-                "fields, or mix in a function of your own"
-            )
-
     @property
     def changed(self) -> list[str]:
-        return [*super().changed, *self._given]
+        return [*super().changed, *self._per_box]
 
     def _advice(self, error: Exception) -> str:
         if "PIL" in str(error):
@@ -203,17 +202,12 @@ class Torchvision(Wrapped):
         follow = "" if alone else f"if it is to follow by nearest neighbour, say masks={wide!r}, else "
         return f"; torch cannot do that with uint16: {follow}put v2.ToDtype(torch.int32) first"
 
-    def _prepare(self, batch: Trial) -> None:
-        for name in batch.bfloat16:
-            made = _tensors(batch[name])
-            batch[name] = [one.bfloat16() for one in made] if isinstance(made, list) else made.bfloat16()
-
     # ---------------------------------------------------------------------------------------- one sample
 
     def _wrap(self, field: Field, value: torch.Tensor, canvas: tuple[int, int]) -> torch.Tensor:
         """Of one record or, all the same, of many."""
         if field is self.roles.boxes:
-            form = tv_tensors.BoundingBoxFormat[str(self.roles.box_format).upper()]
+            form = tv_tensors.BoundingBoxFormat[_FORMATS[self.roles.form]]
             return tv_tensors.BoundingBoxes(value, format=form, canvas_size=canvas)
         return value.as_subclass(tv_tensors.Mask if field in self.roles.masks else tv_tensors.Image)
 
@@ -231,23 +225,26 @@ class Torchvision(Wrapped):
         return {name: _plain(sample[name]) for name in names}
 
     def _run(self, steps: list[Any], values: dict[str, Any]) -> dict[str, torch.Tensor]:
-        rows = {name: values[name] for name in self._given}
-        sample = self._sample({name: value for name, value in values.items() if name not in rows})
+        per_box = {name: values[name] for name in self._per_box}
+        sample = self._sample({name: value for name, value in values.items() if name not in per_box})
         for step in steps:
-            sample, rows = self._step(step, sample, rows)
-        return self._values(sample) | rows
+            sample, per_box = self._step(step, sample, per_box)
+        return self._values(sample) | per_box
 
-    def _step(self, step: Any, sample: Any, rows: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        if isinstance(step, Sanitizing):
+    def _step(self, step: Any, sample: Any, per_box: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if isinstance(step, Removing):
             with here.keyed:
-                return step(sample, rows)
-        if not self._rows or self.roles.boxes is None:
-            return _applied(step, sample), rows
-        boxes = self.roles.boxes.name
-        before, made = count(sample, boxes), _applied(step, sample)
-        if count(made, boxes) != before:
-            refuse_removed(getattr(step, "inner", step), boxes, self._rows)
-        return made, rows
+                return step(sample, per_box)
+        made = _applied(step, sample)
+        if self.roles.per_box and self.roles.boxes is not None:
+            name = self.roles.boxes.name
+            if not isinstance(made, dict) or len(made.get(name, ())) != len(sample[name]):
+                raise InvalidError(
+                    f"{shown(getattr(step, 'inner', step), 200)}: it has changed the number of {name}, and "
+                    f"left {', '.join(field.name for field in self.roles.per_box)} as it is: let it set boxes "
+                    "that are to go to 0, and put v2.SanitizeBoundingBoxes() after it, which removes them"
+                )
+        return made, per_box
 
     # ------------------------------------------------------------------------------------------ a batch
 
@@ -263,15 +260,12 @@ class Torchvision(Wrapped):
                 parts.append((how, [step]))
         return parts
 
-    def __call__(self, batch: Any) -> None:
+    def _apply(self, batch: Any) -> None:
         fields, boxes = self.roles.all, self.roles.boxes
         columns = {field.name: self._column(field, held(batch, field.name)) for field in fields}
-        columns |= {name: _tensors(held(batch, name)) for name in self._given}
-        uneven = (*self._given, *([boxes.name] if boxes else []))
-        listed = {name for name in uneven if isinstance(columns[name], list)}
+        columns |= {name: _tensors(held(batch, name)) for name in self._per_box}
+        listed = {*(field.name for field in self.roles.per_box), *([boxes.name] if boxes else [])}
         rows = len(columns[fields[0].name])
-        if not isinstance(batch, Trial):
-            check_sides(self.roles, columns, getattr(batch, "ids", None))
         keys = Keys(self.seed, self.number, batch, rows)
         with torch.no_grad():
             done: Counter[Callable[..., Any]] = Counter()
@@ -279,7 +273,8 @@ class Torchvision(Wrapped):
                 columns = how(steps, columns, keys.of_part(done[how]), batch)
                 done[how] += 1
         for name, values in columns.items():
-            batch[name] = list(map(_array, values)) if name in listed else self._array(name, values)
+            values = list(values) if name in listed else values
+            batch[name] = self._array(name, values, name in listed)
 
     def _column(self, field: Field, values: Any) -> Any:
         """The values of all rows as a tensor, with channels first; as a list where their shapes differ."""
@@ -293,15 +288,15 @@ class Torchvision(Wrapped):
         grey = field in self.roles.images and values.ndim == 3
         return values[:, None] if grey else values
 
-    def _array(self, name: str, values: Any) -> Any:
+    def _array(self, name: str, values: Any, listed: bool) -> Any:
         """The results of all rows; masks with their channels where they are stored, and of their type."""
         for field in self.roles.masks:
             if field.name == name and has_channels_last(field):
                 values = _channels_last(values)
             if field.name == name and not self._retyped:
                 values = _narrowed(values, field.dtype)
-        if isinstance(values, list) and values and values[0].dtype == torch.bfloat16:
-            return values
+        if listed or (isinstance(values, list) and values and values[0].dtype == torch.bfloat16):
+            return [_array(value) for value in values]
         if isinstance(values, list):
             return gathered([value.numpy() for value in values], self._made, name)
         if values.dtype == torch.bfloat16:
@@ -352,14 +347,14 @@ class Torchvision(Wrapped):
 
 
 def _tensors(values: Any) -> Any:
-    """The values of all rows, as they are stored."""
+    """The values of all rows, as they are stored; texts as they are."""
     if isinstance(values, list):
         return [_tensors(value) for value in values]
     return from_array(values) if isinstance(values, np.ndarray) else values
 
 
-def _array(value: torch.Tensor) -> Any:
-    return value if value.dtype == torch.bfloat16 else value.numpy()
+def _array(value: Any) -> Any:
+    return value.numpy() if isinstance(value, torch.Tensor) and value.dtype != torch.bfloat16 else value
 
 
 def _channels_last(values: Any) -> Any:
@@ -389,7 +384,7 @@ def _plain(value: Any) -> torch.Tensor:
     return value.as_subclass(torch.Tensor)
 
 
-def _stacked(values: list[torch.Tensor]) -> Any:
-    if any(value.shape != values[0].shape for value in values):
+def _stacked(values: list[Any]) -> Any:
+    if not isinstance(values[0], torch.Tensor) or any(value.shape != values[0].shape for value in values):
         return values
     return torch.stack(values)

@@ -9,9 +9,9 @@ flips, `Cutout` and conversions may be listed in any order; a transform that cha
 listed where it is applied, unless another place gives the same result.
 
 Randomness is keyed by seed, epoch and record: a record is augmented the same way whichever batch, thread or
-rank it is in. Masks and boxes follow the images: the arguments `masks` and `boxes` of a loader name their
-fields. Images of one record get the same crop and flip, with equal transforms
-(``RandomFlip(field=["left", "right"])``).
+rank it is in. What lies in the images follows them, as the kinds of the fields say: see `apldata.kinds`.
+Images of one record get the same crop and flip, with equal transforms (``RandomFlip(field=["left",
+"right"])``).
 
 The same list may contain transforms of torchvision and Albumentations; see docs/PYTHON.md. Any other callable
 is a function of a whole batch (see `Loader`); `PerPicture` makes one from a function of single images.
@@ -20,7 +20,6 @@ is a function of a whole batch (see `Loader`); `PerPicture` makes one from a fun
 from ._affine import RandomAffine, RandomRotation
 from ._base import Transform
 from ._colours import ColorJitter, GaussianBlur, Grayscale, RandomGrayscale
-from ._follow import BOX_FORMATS, Follow, SanitizeBoundingBoxes
 from ._function import PerPicture
 from ._geometry import (
     AlternatingFlip,
@@ -37,11 +36,12 @@ from ._merge import check_channels, listed, split_transforms
 from ._mixing import MIXING, CutMix, MixUp, RandomChoice, taken_blend
 from ._policy import MOVING, RandAugment, TrivialAugmentWide
 from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16, ToFloat16, ToFloat32
+from ._sanitizing import SanitizeBoundingBoxes
 from ._warp import ElasticTransform, RandomPerspective
 
 __all__ = [
-    "BOX_FORMATS", "MIXING", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter",
-    "CutMix", "Cutout", "ElasticTransform", "Follow", "GaussianBlur", "Grayscale", "MixUp", "Normalize",
+    "MIXING", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter",
+    "CutMix", "Cutout", "ElasticTransform", "GaussianBlur", "Grayscale", "MixUp", "Normalize",
     "Pad", "PerPicture", "RandAugment", "RandomAffine", "RandomChoice", "RandomCrop", "RandomErasing",
     "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomPerspective", "RandomResizedCrop",
     "RandomRotation", "RandomVerticalFlip", "Resize", "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16",

@@ -75,8 +75,7 @@ class Transform:
 
     Args:
         field: the name of the images' field, or a list of several, which are transformed alike; None: the one
-            field that is an image. Crops and flips want it named where another field that is read is an
-            image or has the same pixels, as a mask has.
+            field that is an image.
     """
 
     # When it is applied; after which stage it may be listed all the same, as that gives the same; and whether

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._arguments import choice, flag, names, optional_text, shown, wrong_type
+from .._arguments import flag, names_checked, optional_text, shown, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from .._records import row_told
 
@@ -52,10 +52,9 @@ class PerPicture:
     is Python, on one thread, ahead of the training loop: it adds about 2 µs per image to the time of the
     function. The C transforms take less than half a microsecond.
 
-    Transforms of torchvision and Albumentations need no `PerPicture`. Within one they are applied only to the
-    images of `field`, and to the masks and boxes that are named. Without `field=`, a loader refuses those
-    that would move the images and leave behind what looks like masks, boxes or keypoints; see
-    docs/PYTHON.md. It cannot know what a function of your own moves.
+    Transforms of torchvision and Albumentations need no `PerPicture`. Within one they are applied to the
+    images of `field` alone, and to what follows these. A loader cannot know what a function of your own
+    moves.
 
     Args:
         function: of one image, called once for each; its randomness is its own.
@@ -63,23 +62,17 @@ class PerPicture:
         keyword: the argument that takes the image; None: the first.
         channels_last: False: the function gets and returns images as (channels, height, width). After
             `ChannelsLast`, batches keep their channels last in either case.
-        masks, boxes, box_format: for transforms of torchvision and Albumentations: the fields that are
-            transformed in the same draw, and how the boxes are written ("XYXY", "XYWH" or "CXCYWH", for
-            torchvision).
     """
 
     arrives_last = False  # do images come with channels last, as after ChannelsLast()?
 
+    @names_checked()
     def __init__(
         self,
         function: Callable[..., Any],
         field: str | None = None,
         keyword: str | None = "image",
         channels_last: bool = True,
-        *,
-        masks: str | Sequence[str] = (),
-        boxes: str | None = None,
-        box_format: str | None = None,
     ) -> None:
         if not callable(function):
             raise wrong_type("PerPicture: function", "a function", function)
@@ -87,25 +80,9 @@ class PerPicture:
             raise InvalidTypeError(f"PerPicture: {function.__name__} is a class: write {function.__name__}()")
         self.function, self.channels_last = function, bool(flag("PerPicture: channels_last", channels_last))
         self.field = optional_text("PerPicture: field", field) or "image"
-        self.says_alone = field is not None  # what is not named, holds no positions in the image
+        self.is_named = field is not None
         keyword = optional_text("PerPicture: keyword", keyword)
         self.keyword = keyword if keyword is None or _takes(function, keyword) else None
-        masks = [masks] if isinstance(masks, str) else names("PerPicture: masks", masks) or []
-        self.roles = self.field, tuple(masks), optional_text("PerPicture: boxes", boxes), box_format
-        self._check_roles()
-
-    def _check_roles(self) -> None:
-        from .._library import library_of
-
-        _, masks, boxes, box_format = self.roles
-        if (masks or boxes) and library_of(self.function) is None:
-            raise InvalidError(
-                "PerPicture: masks and boxes are for transforms of torchvision and Albumentations, not "
-                f"{shown(self.function)}"
-            )
-        formats = {"XYXY": 0, "XYWH": 1, "CXCYWH": 2}
-        if box_format is not None:
-            choice("PerPicture: box_format", box_format, formats)
 
     def _one(self, image: np.ndarray) -> np.ndarray:
         coloured, comes_last = image.ndim == 3, self.arrives_last
