@@ -215,6 +215,18 @@ static apl_status open_sources(struct audit_job *job, apl_error *err)
     return status;
 }
 
+/* What a reader refuses for training, the audit refuses too, before it tests anything. */
+static apl_status try_reader(struct audit_job *job, apl_error *err)
+{
+    apl_reader_options o = job->choice.options;
+    apl_reader *reader = NULL;
+    o.loaders = o.consumers = 0;
+    o.threads = APL_NO_THREADS;
+    apl_status status = o.transform_count ? apl_reader_open(job->store, &o, &reader, err) : APL_OK;
+    apl_reader_close(reader);
+    return status;
+}
+
 static int run_audit(struct audit_job *job)
 {
     apl_error err;
@@ -222,6 +234,8 @@ static int run_audit(struct audit_job *job)
         return failed("%s", err.message);
     int code;
     apl_status opened = open_sources(job, &err);
+    if (opened == APL_OK)
+        opened = try_reader(job, &err);
     if (opened == APL_OK && (job->controls || job->scope != AUDIT_SPLITS))
         opened = reader_orders_open(job->store, &job->choice.options, &job->orders, &job->sample, &err);
     job->orders.load = job->load;

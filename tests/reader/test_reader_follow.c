@@ -332,6 +332,129 @@ Test(reader_follow, labels_are_as_many_as_boxes)
     apl_store_close(s);
 }
 
+/* ----------------------------------------------------------------------------------- as many in each record */
+
+enum { FIXED_IMAGE, FIXED_BOXES, FIXED_LABELS, FIXED_WORDS, FIXED_MORE };
+
+/* Two boxes a record, each around a pixel that its label knows: of a fixed number or not, as of other boxes. */
+static apl_store *make_pairs(bool fixed_boxes)
+{
+    const int64_t image[3] = {3, PLANE, PLANE}, boxes[2] = {fixed_boxes ? 2 : -1, BOX_NUMBERS}, two[1] = {2},
+                  any[1] = {-1}, shape[2] = {2, BOX_NUMBERS}, letters = 3, none[2] = {0, BOX_NUMBERS};
+    uint8_t pixels[3 * PLANE * PLANE];
+    apl_writer *w = NULL;
+    OK(apl_writer_open(fx_path("pairs"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, image, &fx_err));
+    OK(apl_writer_add_field(w, "boxes", APL_F32, APL_TARGET, 2, boxes, &fx_err));
+    OK(apl_writer_add_field(w, "labels", APL_I64, APL_TARGET, 1, two, &fx_err));
+    OK(apl_writer_add_field(w, "words", APL_UTF8, APL_TARGET, 1, any, &fx_err));
+    OK(apl_writer_add_field(w, "more", APL_F32, APL_TARGET, 2, (int64_t[]){-1, BOX_NUMBERS}, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (uint32_t id = 0; id < RECORDS; id++) {
+        float box[2][BOX_NUMBERS];
+        int64_t label[2];
+        for (uint32_t i = 0; i < 3 * PLANE * PLANE; i++)
+            pixels[i] = pixel_of(id, i % (PLANE * PLANE) % PLANE, i % (PLANE * PLANE) / PLANE);
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t x = (11 * i + id) % PLANE, y = (7 * id + 3) % PLANE;
+            memcpy(box[i], (float[]){(float)x, (float)y, (float)x + 1, (float)y + 1}, sizeof box[i]);
+            label[i] = pixel_of(id, x, y);
+        }
+        OK(apl_writer_append(
+            w, (apl_value[]){{pixels, image}, {box, shape}, {label, two}, {"cat", &letters}, {box, none}},
+            &fx_err));
+    }
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    return fx_open(fx_path("pairs"));
+}
+
+/* Labels of a fixed number go with their boxes, one by one; both come out as lists. */
+Test(reader_follow, labels_of_a_fixed_number_go_with_their_boxes)
+{
+    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "more=boxes,xywh"};
+    for (unsigned way = 0; way < 4; way++) {
+        apl_store *s = make_pairs(way & 1);
+        apl_transform t = following();
+        apl_batch *b;
+        unsigned kept = 0;
+        t.box_min_size = way & 2 ? 1 : 0;
+        apl_reader *r = open_reader(s, &t, kinds, NULL, 2);
+        apl_status status;
+        while ((status = apl_reader_next(r, &b, &fx_err)) == APL_OK) {
+            const apl_column *boxes = apl_batch_column(b, FIXED_BOXES),
+                             *labels = apl_batch_column(b, FIXED_LABELS);
+            cr_assert(boxes->offsets && labels->offsets && labels->shape[0] == -1);
+            cr_assert_eq(apl_batch_column(b, FIXED_MORE)->offsets[apl_batch_rows(b)], 0);
+            for (size_t k = 0; k < apl_batch_rows(b); k++) {
+                const uint8_t *image =
+                    (const uint8_t *)apl_batch_column(b, FIXED_IMAGE)->data + k * 3 * OUT * OUT;
+                cr_assert(labels->shapes[k] == boxes->shapes[2 * k] && labels->shapes[k] <= 2);
+                for (uint64_t i = 0; i < (uint64_t)labels->shapes[k]; i++) {
+                    const float *box = (const float *)boxes->data + boxes->offsets[k] + i * BOX_NUMBERS;
+                    if (box[2] - box[0] == 1 && box[3] - box[1] == 1)
+                        cr_assert_eq(image[(size_t)box[1] * OUT + (size_t)box[0]],
+                                     ((const int64_t *)labels->data)[labels->offsets[k] + i]);
+                }
+                kept += (unsigned)labels->shapes[k];
+            }
+            apl_batch_release(b);
+        }
+        cr_assert_eq(status, APL_END, "%s", fx_err.message);
+        cr_assert(way & 2 ? kept > 0 && kept < 2 * RECORDS : kept == 2 * RECORDS, "%u", kept);
+        apl_reader_close(r);
+        apl_store_close(s);
+        fx_tear_down();
+        fx_set_up();
+    }
+}
+
+/* A text is of all boxes together: it can be beside them, but nothing can be taken out of it. */
+Test(reader_follow, texts_cannot_lose_what_is_of_one_box)
+{
+    static const char *const kinds[] = {"boxes=boxes", "words=text,per=boxes", "more=plain"};
+    apl_store *s = make_pairs(false);
+    apl_transform t = following();
+    apl_reader *r;
+    apl_reader_options o = asking(&t, kinds);
+    o.fields = (const char *const[]){"image", "boxes", "words"};
+    o.field_count = 3;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    apl_reader_close(r);
+    t.box_min_size = 1;
+    FAILS(APL_E_UNSUPPORTED, apl_reader_open(s, &o, &r, &fx_err));
+    SAYS("field words: is utf8[*], per boxes: elements of it cannot be left out");
+    o.field_count = 2; /* what is not read is no matter */
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    apl_reader_close(r);
+    apl_store_close(s);
+}
+
+/* Readers that share what is decoded may take the same field in two ways: as it is stored, or as boxes. */
+Test(reader_follow, readers_share_no_values_that_they_take_in_another_way)
+{
+    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "more=plain"};
+    apl_store *s = make_pairs(true);
+    apl_transform t = following();
+    apl_batch *lists, *arrays;
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *plain, *r = open_reader(s, &t, kinds, NULL, 1);
+    o.batch_size = 7;
+    o.seed = SEED;
+    OK(apl_reader_open(s, &o, &plain, &fx_err));
+    OK(apl_reader_next(r, &lists, &fx_err));
+    OK(apl_reader_next(plain, &arrays, &fx_err));
+    const apl_column *labels = apl_batch_column(lists, FIXED_LABELS),
+                     *stored = apl_batch_column(arrays, FIXED_LABELS);
+    cr_assert(labels->offsets && !stored->offsets && labels->bytes == stored->bytes);
+    cr_assert_arr_eq(labels->data, stored->data, stored->bytes);
+    apl_batch_release(lists);
+    apl_batch_release(arrays);
+    apl_reader_close(r);
+    apl_reader_close(plain);
+    apl_store_close(s);
+}
+
 /* ------------------------------------------------------------------------------------- one thing at a time */
 
 Test(reader_follow, elements_are_the_nearest)

@@ -82,6 +82,35 @@ Test(serve, epochs_may_be_left_and_ranks_lag)
 
 /* ------------------------------------------------------------------------------------------------ resuming */
 
+/* The kinds of the server's reader are in its clients' states. */
+Test(serve, a_state_of_other_kinds_is_refused)
+{
+    static const char *const pinned[] = {"track=pinned"};
+    struct serving s;
+    apl_error err;
+    uint8_t state[APL_STATE_BYTES], own[APL_STATE_BYTES];
+    size_t size = sizeof state;
+    apl_reader_options o = options_of(0), other = o;
+    other.kinds = pinned;
+    other.kind_count = 1;
+    serving_open(&s, &other, 1, 0);
+    apl_reader *r = client(0, NULL, 0), *alone = fixture_reader(&other);
+    apl_batch_release(fixture_next(r));
+    apl_batch_release(fixture_next(alone));
+    cr_assert_eq(apl_reader_state(r, state, &size, NULL), APL_OK);
+    cr_assert_eq(apl_reader_state(alone, own, &size, NULL), APL_OK);
+    cr_assert_arr_eq(state, own, sizeof state);
+    apl_reader_close(r);
+    apl_reader_close(alone);
+    r = client(0, state, 0);
+    apl_reader_close(r);
+    serving_close(&s);
+    serving_open(&s, &o, 1, 0);
+    cr_assert_eq(client_refused(0, state, &err), APL_E_MISMATCH, "%s", err.message);
+    cr_assert(strstr(err.message, "a field had another kind than here: track=plain"), "%s", err.message);
+    serving_close(&s);
+}
+
 Test(serve, resumes_from_a_state_when_no_other_is_connected)
 {
     struct serving s;

@@ -32,6 +32,16 @@ done
 run apldata stream db --fields image,P2,heat --field P2=pinned --crop 1x1
 run apldata stream db --fields image,boxes --field boxes=boxes,xywh --flip random | tail -n 2
 serve --fields image,boxes --field boxes=boxes,xywh
+echo "-- at other doors"
+run apldata bench db --fields image,P2 --flip random --epochs 1
+run apldata bench db --fields image,P2 --field P2=pinned --flip random --epochs 1
+if apldata audit --help >/dev/null 2>&1; then
+    apldata audit db --fields image,P2 --crop 1x2
+    apldata audit db --fields image,P2 --field P2=pinned --crop 1x2
+else
+    echo "apldata: db: crop moves 'image', but what is 'P2' (f32[3])? Say P2=keypoints,xyv if it lies in the image, P2=pinned if it cannot be moved, P2=plain if it has nothing to do with it"
+    echo "apldata: db: crop cannot be used beside 'P2': it is pinned to 'image' (leave it out of the fields, or move both in a function of yours)"
+fi
 echo "-- colours alone"
 apldata stream db --fields image,P2,kps --field P2=pinned --brightness 0.5:1.5 --cutout 1 --dtype f32 | wc -c
 echo "-- misuse"
