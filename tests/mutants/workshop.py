@@ -51,7 +51,7 @@ class Workshop:
         quiet = {name: value for name, value in os.environ.items() if name not in makes}
         ask = [*shlex.split(make), "-s", "-n", "-B", "V=1", f"BUILD={build}", "objs", "tests"]
         said = subprocess.run(ask, env=quiet, capture_output=True, text=True, check=True).stdout
-        for line in said.splitlines():
+        for line in said.replace("\\\n", " ").splitlines():
             if " -o " not in line or line.startswith(":"):
                 continue
             words = shlex.split(line)
