@@ -221,7 +221,7 @@ static apl_status check_of(const struct schema *schema, const apl_field *f, apl_
 static bool has_elements_in_each(const apl_field *f)
 {
     bool one_box = f->kind && f->kind->id == APL_KIND_BOXES && f->ndim == 1;
-    return f->ndim > 0 && !f->media && f->dtype != APL_UTF8 && !one_box;
+    return f->ndim > (f->dtype == APL_UTF8) && !f->media && !one_box;
 }
 
 /* A field with one element for each of another's has as many of them: their first dimensions are alike. */

@@ -19,7 +19,7 @@
 #include "schema.h"
 
 #define FORMAT_MAJOR 1
-/* What a store has that is written as this: 6: digests of its blocks, or kinds; 5: indexed images, with products of colours; 4: progressive ones;
+/* What a store has that is written as this: 6: digests of its blocks, kinds, or lists of texts; 5: indexed images, with products of colours; 4: progressive ones;
  * 3: sums over the colours of images; 2: images of any size; 1: kept fields. All others are written as 0. */
 #define FORMAT_MINOR 6
 /* From which on a manifest must have them, where an image counts. */
@@ -72,6 +72,7 @@ struct manifest {
     apl_info info; /* its strings are the two below */
     char *tool, *source_format;
     struct schema schema;
+    uint32_t text_lists; /* fields of lists of texts that the manifest says there are */
     struct split *splits;
     struct member *members;
     struct segment *segments;

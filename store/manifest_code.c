@@ -100,6 +100,7 @@ static void put_summaries(struct buffer *b, const struct manifest *m)
 /* Those of the schema, and of files that were left out. */
 static void put_schema(struct buffer *b, const struct manifest *m)
 {
+    put_text_lists(b, &m->schema);
     for (unsigned f = 0; f < m->schema.count; f++)
         put_field(b, &m->schema, f);
     for (unsigned f = 0; f < m->schema.count; f++)
@@ -158,7 +159,7 @@ static unsigned oldest_minor(const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->training[f])
             return 6;
-    if (m->digests.size || schema_has_kinds(&m->schema))
+    if (m->digests.size || schema_has_kinds(&m->schema) || schema_text_lists(&m->schema))
         return 6;
     if (any_split(m, has_products))
         return 5;
@@ -216,6 +217,15 @@ static apl_status get_summary(enum tag tag, struct cursor *c, struct manifest *m
                                      : get_training(c, m, err);
 }
 
+/* How the values of a field are stored. */
+static apl_status get_storing(enum tag tag, struct cursor *c, struct manifest *m, apl_error *err)
+{
+    return tag == TAG_KEPT          ? get_kept(c, m, err)
+           : tag == TAG_INDEXED     ? get_indexed_field(c, m, err)
+           : tag == TAG_PROGRESSIVE ? get_progressive(c, m, err)
+                                    : get_varying(c, m, err);
+}
+
 static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, struct manifest *m,
                             apl_error *err)
 {
@@ -243,17 +253,16 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
     case TAG_TRAINING:
         return get_summary(tag, c, m, err);
     case TAG_KEPT:
-        return get_kept(c, m, err);
     case TAG_INDEXED:
-        return get_indexed_field(c, m, err);
     case TAG_PROGRESSIVE:
-        return get_progressive(c, m, err);
+    case TAG_VARYING:
+        return get_storing(tag, c, m, err);
     case TAG_DIGESTS:
         return get_block_digests(c, m, err);
-    case TAG_VARYING:
-        return get_varying(c, m, err);
     case TAG_SKIPPED:
         return get_skipped(c, m, err);
+    case TAG_TEXT_LISTS:
+        return get_text_lists(c, m, err);
     case TAG_KIND:
         return get_kind(c, m, FORMAT_MINOR, err);
     case TAG_SET:

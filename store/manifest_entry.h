@@ -29,6 +29,7 @@ enum tag {
     TAG_DIGESTS = 18,     /* from 1.6 on; also of lists, from 1.1 on: see digests.h */
     TAG_KIND = 19,        /* from 1.6 on; also of lists */
     TAG_TRAINING = 20,    /* from 1.6 on */
+    TAG_TEXT_LISTS = 21,  /* from 1.6 on; also of lists */
     TAG_SET = 64,         /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };
@@ -48,6 +49,8 @@ apl_status grow_list(void *list_at, uint32_t count, size_t size, apl_error *err)
 /* manifest_fields.c */
 void put_field(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err);
+void put_text_lists(struct buffer *b, const struct schema *schema);
+apl_status get_text_lists(struct cursor *c, struct manifest *m, apl_error *err);
 void put_kept(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err);
 void put_indexed_field(struct buffer *b, const struct schema *schema, unsigned f);

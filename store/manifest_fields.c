@@ -59,6 +59,25 @@ apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
+/* TEXT_LISTS: fields of lists of texts (4). In front of all fields: readers that do not know such fields refuse the entry, and do not get
+ * there. */
+void put_text_lists(struct buffer *b, const struct schema *schema)
+{
+    if (!schema_text_lists(schema))
+        return;
+    size_t at = entry_begin(b, TAG_TEXT_LISTS, ENTRY_REQUIRED);
+    buffer_le(b, schema_text_lists(schema), 4);
+    entry_end(b, at);
+}
+
+apl_status get_text_lists(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    if (m->text_lists || m->schema.count)
+        return bad_manifest(err, "fields of lists of texts");
+    m->text_lists = cursor_u32(c);
+    return m->text_lists ? APL_OK : bad_manifest(err, "fields of lists of texts");
+}
+
 /* KEPT: field (4), media type (text). Readers of 1.0 refuse the entry; they would not get there if the field's own one had a
  * codec that they do not know. */
 void put_kept(struct buffer *b, const struct schema *schema, unsigned f)

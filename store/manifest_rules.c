@@ -104,9 +104,11 @@ static apl_status check_digests(const struct manifest *m, apl_error *err)
     return status == APL_OK ? APL_OK : fail_in(err, status, "the manifest is damaged");
 }
 
-static apl_status check_kinds(const struct manifest *m, apl_error *err)
+static apl_status check_schema(const struct manifest *m, apl_error *err)
 {
     apl_error inner;
+    if (schema_text_lists(&m->schema) != m->text_lists)
+        return fail(err, APL_E_CORRUPT, "the manifest is damaged: it has another number of fields of lists of texts");
     return schema_check_kinds(&m->schema, &inner) == APL_OK
                ? APL_OK
                : fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", inner.message);
@@ -118,6 +120,6 @@ apl_status manifest_check_rules(const struct manifest *m, apl_error *err)
     TRY(check_member_places(m, err));
     TRY(check_segments(m, err));
     TRY(check_position_field(m, err));
-    TRY(check_kinds(m, err));
+    TRY(check_schema(m, err));
     return check_digests(m, err);
 }

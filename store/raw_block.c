@@ -53,10 +53,33 @@ static apl_status check_bool_values(const apl_field *field, const uint8_t *value
     return APL_OK;
 }
 
-static apl_status check_text(const apl_field *field, const void *text, size_t bytes, apl_error *err)
+/* The texts of a list, each of `width` bytes, which the longest has: so that equal lists are equal bytes. */
+static apl_status check_text_list(const apl_field *field, const uint8_t *texts, size_t bytes, size_t width,
+                             apl_error *err)
 {
-    return utf8_valid(text, bytes) ? APL_OK
-                                   : fail(err, APL_E_INVALID, "field %s: a text is not UTF-8", field->name);
+    size_t longest = 0;
+    for (size_t at = 0; at < bytes; at += width) {
+        size_t length = strnlen((const char *)texts + at, width);
+        for (size_t i = length; i < width; i++)
+            if (texts[at + i])
+                return fail(err, APL_E_INVALID, "field %s: text %zu of a list has a NUL in it", field->name,
+                            at / width);
+        if (!utf8_valid(texts + at, length))
+            return fail(err, APL_E_INVALID, "field %s: text %zu of a list is not UTF-8", field->name, at / width);
+        longest = length > longest ? length : longest;
+    }
+    return longest == width ? APL_OK
+                            : fail(err, APL_E_INVALID,
+                                   "field %s: a list has room for texts of %zu bytes, and its longest has %zu",
+                                   field->name, width, longest);
+}
+
+static apl_status check_text(const apl_field *field, const apl_value *value, size_t bytes, apl_error *err)
+{
+    if (field_lists_texts(field))
+        return check_text_list(field, value->data, bytes, (size_t)value->shape[field->ndim - 1], err);
+    return utf8_valid(value->data, bytes) ? APL_OK
+                                          : fail(err, APL_E_INVALID, "field %s: a text is not UTF-8", field->name);
 }
 
 /* The bytes of a value to be appended, its varying dimensions in `dims`. */
@@ -117,7 +140,7 @@ apl_status raw_block_append(struct raw_block *block, const struct schema *schema
     for (unsigned f = 0; f < schema->count; f++) {
         TRY(value_size(&schema->fields[f], &values[f], dims[f], &bytes[f], err));
         if (schema->fields[f].dtype == APL_UTF8)
-            TRY(check_text(&schema->fields[f], values[f].data, bytes[f], err));
+            TRY(check_text(&schema->fields[f], &values[f], bytes[f], err));
         if (block->columns[f].values.size + bytes[f] > BLOCK_MAX_RAW / 2)
             return fail(
                 err, APL_E_INVALID,

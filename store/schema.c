@@ -82,6 +82,19 @@ unsigned field_channels(const apl_field *field)
     return field->ndim == 3 && field->shape[0] > 0 && field->shape[0] <= 64 ? (unsigned)field->shape[0] : 1;
 }
 
+bool field_lists_texts(const apl_field *field)
+{
+    return field->dtype == APL_UTF8 && field->ndim > 1;
+}
+
+unsigned schema_text_lists(const struct schema *schema)
+{
+    unsigned n = 0;
+    for (unsigned f = 0; f < schema->count; f++)
+        n += field_lists_texts(&schema->fields[f]);
+    return n;
+}
+
 bool schema_has_colours(const struct schema *schema, unsigned f)
 {
     const apl_field *field = &schema->fields[f];
@@ -97,11 +110,12 @@ enum colours_kind schema_colours(const struct schema *schema, unsigned f)
 const char *field_type_text(const apl_field *f, char text[FIELD_TYPE_TEXT])
 {
     int n = snprintf(text, FIELD_TYPE_TEXT, "%s", apl_dtype_name(f->dtype));
-    for (unsigned d = 0; d < f->ndim && n < 100; d++)
+    unsigned shown = f->ndim - (f->dtype == APL_UTF8); /* not the bytes of a text */
+    for (unsigned d = 0; d < shown && n < 100; d++)
         n += f->shape[d] < 0 ? snprintf(text + n, FIELD_TYPE_TEXT - (size_t)n, "%s*", d ? "," : "[")
                              : snprintf(text + n, FIELD_TYPE_TEXT - (size_t)n, "%s%lld", d ? "," : "[",
                                         (long long)f->shape[d]);
-    if (f->ndim)
+    if (shown)
         snprintf(text + n, FIELD_TYPE_TEXT - (size_t)n, "]");
     return text;
 }
@@ -141,8 +155,9 @@ static apl_status check_field(const struct schema *schema, const apl_field *f, a
         if (f->shape[i] != -1 && (f->shape[i] < 1 || f->shape[i] > APL_MAX_VALUE))
             return fail(err, APL_E_INVALID, "field %s: dimension %u is %lld, not -1 or 1 to %u", shown, i,
                         (long long)f->shape[i], APL_MAX_VALUE);
-    if (f->dtype == APL_UTF8 && (f->ndim != 1 || f->shape[0] != -1))
-        return fail(err, APL_E_INVALID, "field %s: the shape of utf8 is {-1}", shown);
+    if (f->dtype == APL_UTF8 && (f->ndim == 0 || f->shape[f->ndim - 1] != -1))
+        return fail(err, APL_E_INVALID,
+                    "field %s: the last dimension of utf8 is -1, the bytes of a text: {-1}, or {-1, -1} for a list", shown);
     if (f->role == APL_POSITION && (f->dtype != APL_U64 || f->ndim != 0))
         return fail(err, APL_E_INVALID, "field %s: a position is a scalar u64", shown);
     return APL_OK;

@@ -60,6 +60,11 @@ bool name_ok(const char *name, size_t length);
 /* Dimensions that vary from record to record. */
 unsigned field_varying(const apl_field *field);
 
+/* Are its values lists of texts, each of as many bytes as the last dimension has, and as the longest has, the others filled up with NULs?
+ * How many such fields there are. */
+bool field_lists_texts(const apl_field *field);
+unsigned schema_text_lists(const struct schema *schema);
+
 /* Channels of which mean and standard deviation are kept: the first of three dimensions of a u8 field, 1 for other
  * shapes of u8, 0 for other types, for kept fields and for fields that are no inputs. */
 unsigned field_channels(const apl_field *field);
@@ -70,7 +75,7 @@ bool schema_has_colours(const struct schema *schema, unsigned f);
 enum colours_kind schema_colours(const struct schema *schema, unsigned f);
 
 /* Dtype and shape in one word, such as "u8[3,32,32]", written to and returned as `text`; a dimension that varies is
- * "*". */
+ * "*". The bytes of a text are left out: "utf8", and "utf8[*]" for lists. */
 #define FIELD_TYPE_TEXT 128
 const char *field_type_text(const apl_field *field, char text[FIELD_TYPE_TEXT]);
 

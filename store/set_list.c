@@ -232,10 +232,11 @@ apl_status set_list_encode(const struct manifest *first, const char *format, con
     b->size = 0;
     buffer_le(b, SET_MAGIC, 4);
     buffer_le(b, SET_MAJOR, 2);
-    buffer_le(b, digests->size || schema_has_kinds(schema) ? SET_MINOR : 0, 2);
+    buffer_le(b, digests->size || schema_has_kinds(schema) || schema_text_lists(schema) ? SET_MINOR : 0, 2);
     buffer_le(b, 0, 8);
     buffer_le(b, 0, 8);
     put_set(b, first->info.shuffled != 0, format, content, shards);
+    put_text_lists(b, schema);
     for (unsigned f = 0; f < schema->count; f++)
         put_plain_field(b, schema, f);
     for (unsigned f = 0; f < schema->count; f++)

@@ -7,7 +7,7 @@
  *          6      2  version of the list, minor: readers need not care
  *          8      8  bytes of the whole list
  *         16      8  XXH3-64 of the bytes 24 ... end
- *         24         entries, in the form of those of a manifest: SET, FIELD, KEPT, CLASSES, KIND, then a SHARD for each shard,
+ *         24         entries, in the form of those of a manifest: SET, TEXT_LISTS, FIELD, KEPT, CLASSES, KIND, then a SHARD for each shard,
  *                    and DIGESTS (digests.h), if all of them have digests
  *
  * The payloads are described at their writers and in docs/FORMAT.md. A list has one form: it is a function of the shards, their
@@ -21,7 +21,7 @@
 
 #define SET_FILE      "set.apl"
 #define SET_MAJOR     1
-#define SET_MINOR     1 /* a list with digests or kinds; others are written as 0 */
+#define SET_MINOR     1 /* a list with digests, kinds or lists of texts; others are written as 0 */
 #define SET_MAX_BYTES ((uint64_t)1 << 32)
 #define SET_MAX_NAME  1024 /* bytes in the name of a shard */
 

@@ -93,6 +93,8 @@ static apl_status get_set_entry(enum tag tag, unsigned flags, struct cursor *c, 
         return get_kept(c, m, err);
     case TAG_CLASSES:
         return get_classes(c, m, err);
+    case TAG_TEXT_LISTS:
+        return get_text_lists(c, m, err);
     case TAG_KIND:
         return get_kind(c, m, SET_MINOR, err);
     case TAG_SHARD:
@@ -133,6 +135,8 @@ static apl_status get_entries(struct set_list *list, struct manifest *m, apl_err
     }
     if (list->count == 0 || list->count != shards || m->schema.count == 0)
         return bad_list(err, "it has too few shards or fields");
+    if (schema_text_lists(&m->schema) != m->text_lists)
+        return bad_list(err, "it has another number of fields of lists of texts");
     apl_error inner;
     return schema_check_kinds(&m->schema, &inner) == APL_OK ? APL_OK : bad_list(err, inner.message);
 }

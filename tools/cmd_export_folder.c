@@ -108,7 +108,7 @@ static int find_label(struct tree *t)
 /* As images in folders, and CIFAR in the python layout, have them. */
 static bool is_path(const apl_field *field)
 {
-    return field->dtype == APL_UTF8 &&
+    return field->dtype == APL_UTF8 && field->ndim == 1 &&
            (strcmp(field->name, "path") == 0 || strcmp(field->name, "filename") == 0);
 }
 
@@ -118,7 +118,7 @@ static void find_path(struct tree *t)
     char own[APL_MAX_NAME + 8];
     snprintf(own, sizeof own, "%s_path", field_of(t, t->image)->name);
     t->path = t->x->by_id ? -1 : apl_store_find_field(t->x->store, own);
-    if (t->path >= 0 && field_of(t, t->path)->dtype != APL_UTF8)
+    if (t->path >= 0 && (field_of(t, t->path)->dtype != APL_UTF8 || field_of(t, t->path)->ndim != 1))
         t->path = -1;
     for (unsigned i = 0; i < t->x->info->fields && t->path < 0 && !t->x->by_id; i++)
         if (is_path(field_of(t, (int)i)))

@@ -148,7 +148,7 @@ static int write_array(struct export *x, struct export_list *list, const apl_spl
     const apl_field *f = apl_store_field(x->store, field);
     struct array a = {.x = x, .split = split, .field = field};
     char name[2 * APL_MAX_NAME + 8];
-    if (f->dtype != APL_UTF8 && !f->value_bytes)
+    if (!f->value_bytes && (f->dtype != APL_UTF8 || f->ndim > 1))
         return failed("%s: the shape of field '%s' varies, which npy cannot hold; --format raw can, "
                       "and --fields leaves it out",
                       shown_db(x->path), shown(f->name));

@@ -315,8 +315,14 @@ static int write_split(struct tars *t, const apl_split *split)
 static int describe_fields(struct tars *t)
 {
     int status = export_fields(t->x, false, t->fields, &t->count);
-    for (unsigned i = 0; i < t->count && !status; i++)
+    for (unsigned i = 0; i < t->count && !status; i++) {
+        const apl_field *f = apl_store_field(t->x->store, t->fields[i]);
+        if (f->dtype == APL_UTF8 && f->ndim > 1)
+            return failed("%s: field '%s' has lists of texts, which WebDataset has no form for; --format raw and "
+                          "tfrecord have, and --field leaves it out",
+                          shown_db(t->x->path), shown(f->name));
         describe_part(t, i);
+    }
     if (!status && t->count == (t->keys >= 0))
         return failed("%s: there is nothing to write but keys", shown_db(t->x->path));
     return status;

@@ -134,7 +134,7 @@ static bool has_rows(const apl_field *f)
 
 static bool take_value(struct gathered *g, struct view *view, uint32_t at, const struct value *v)
 {
-    bool text = g->f->dtype == APL_UTF8;
+    bool text = g->f->dtype == APL_UTF8, list = text && g->f->ndim > 1;
     if ((int)g->number == view->image_field) {
         (void)image_size_of(g->f, v, &view->sizes[at]);
         return true;
@@ -142,7 +142,8 @@ static bool take_value(struct gathered *g, struct view *view, uint32_t at, const
     if (g->f->media)
         return true;
     if (g->lengths)
-        g->lengths[at] = text             ? (double)count_characters(v->data, v->bytes)
+        g->lengths[at] = list             ? (double)value_texts(v)
+                         : text           ? (double)count_characters(v->data, v->bytes)
                          : has_rows(g->f) ? (double)v->shape[0]
                                           : (double)v->elements;
     if (g->lengths && v->elements == 0)

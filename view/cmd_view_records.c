@@ -95,12 +95,32 @@ static int take_thumbnail(void *user, uint64_t id, const struct image *image, co
 
 /* --------------------------------------------------------------------------------------------- the fields */
 
+/* A list of texts, each on a line. */
+static json_t *texts_json(const struct value *v)
+{
+    char *text = NULL;
+    size_t size = 0, length;
+    FILE *out = open_memstream(&text, &size);
+    for (size_t i = 0; out && i < value_texts(v) && i < NUMBERS; i++) {
+        const uint8_t *one = value_text(v, i, &length);
+        fprintf(out, "%s%.*s", i ? "\n" : "", (int)length, (const char *)one);
+    }
+    bool bad = !out || fclose(out) != 0;
+    json_t *string = bad ? NULL : json_shown((const uint8_t *)text, size, MOST_TEXT);
+    free(text);
+    if (!string)
+        report_starved();
+    return string;
+}
+
 static json_t *text_json(const apl_field *f, const struct value *v)
 {
     char *text = NULL;
     size_t size = 0;
-    if (v->dtype == APL_UTF8)
+    if (v->dtype == APL_UTF8 && v->ndim == 1)
         return json_shown(v->data, v->bytes, MOST_TEXT);
+    if (v->dtype == APL_UTF8)
+        return texts_json(v);
     FILE *out = open_memstream(&text, &size);
     size_t row = v->ndim > 1 && v->shape[v->ndim - 1] ? (size_t)v->shape[v->ndim - 1] : NUMBERS;
     for (size_t i = 0; out && i < v->elements && i < NUMBERS; i++)

@@ -31,7 +31,10 @@ typedef enum apl_dtype {
     APL_F32 = 11,
     APL_F64 = 12,
     APL_BOOL = 13, /* one byte, 0 or 1 */
-    APL_UTF8 = 14  /* text: elements are bytes, without a terminating NUL; writers refuse what is not UTF-8 */
+    /* Text: elements are bytes, without a terminating NUL, in a last dimension of -1; writers refuse what is not UTF-8. The
+     * shape {-1} is one text; {-1, -1}, or {3, -1}, a list of texts, as NumPy's "S" has them: each has as many bytes as
+     * the longest, and is filled up with NULs, which no text of a list has in it. */
+    APL_UTF8 = 14
 } apl_dtype;
 
 /* The size of one element in bytes; 0 for a number that is not a dtype. */

@@ -63,7 +63,8 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
 
 /*
  * Appends a field to the schema; only before the first member. The shape has ndim dimensions, each at least 1, or -1
- * for "varies". A field of dtype APL_UTF8 has the shape {-1}; so has one of u8, for text that batches are to pad.
+ * for "varies". The last dimension of a field of dtype APL_UTF8 is -1: {-1} is a text, {-1, -1} a list of
+ * texts (see APL_UTF8). Text that batches are to pad is stored as u8 of shape {-1}.
  * Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,28 @@ def row_offsets(view: View) -> np.ndarray:
     return np.asarray(view.offsets).astype(np.int64) // math.prod(view.shape[1:])
 
 
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _listed(data: bytes, shape: Sequence[int]) -> Any:
+    """The texts of a list, of which each has shape[-1] bytes, as lists of the other dimensions."""
+    *above, width = shape
+    if not above:
+        return _text(data.rstrip(b"\0"))
+    each = len(data) // above[0] if above[0] else 0
+    return [_listed(data[i * each : (i + 1) * each], [*above[1:], width]) for i in range(above[0])]
+
+
+def texts(view: View) -> list[Any]:
+    """The rows of a column of text: of each a str, or a list of them."""
+    bounds, data = np.asarray(view.offsets).tolist(), _flat(view).tobytes()
+    rows, shapes = [data[a:b] for a, b in pairwise(bounds)], np.asarray(view.shapes)
+    if shapes.shape[1] == 1:
+        return [_text(row) for row in rows]
+    return [_listed(row, shape) for row, shape in zip(rows, shapes.tolist(), strict=True)]
+
+
 def as_array(view: View) -> np.ndarray | list[str] | list[np.ndarray] | RaggedArray:
     """What ``batch[name]`` is: an array of the shape (rows, ...); for a field of varying shape, a list with
     one for each row, or, where that was asked for, a `RaggedArray`."""
@@ -90,9 +113,8 @@ def as_array(view: View) -> np.ndarray | list[str] | list[np.ndarray] | RaggedAr
         return _flat(view)
     if view.ragged:
         return RaggedArray(_flat(view), row_offsets(view))
-    bounds, flat = np.asarray(offsets).tolist(), _flat(view)
     if view.dtype == "utf8":
-        text = flat.tobytes()
-        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(bounds)]
+        return texts(view)
+    bounds, flat = np.asarray(offsets).tolist(), _flat(view)
     shapes = np.asarray(view.shapes).tolist()
     return [flat[a:b].reshape(shape) for (a, b), shape in zip(pairwise(bounds), shapes, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -191,8 +192,10 @@ def _samples(store: _Store) -> str:
 
 
 def _type(field: Field) -> str:
-    """As commands show it, "*" for any number: "f32[*,4]", "utf8"."""
-    return "utf8" if field.dtype == "utf8" else str(field.type).replace("-1", "*")
+    """As commands show it, "*" for any number: "f32[*,4]", "utf8", of lists "utf8[*]"."""
+    if field.dtype == "utf8":  # without the bytes of a text
+        field = replace(field, shape=field.shape[:-1])
+    return str(field.type).replace("-1", "*")
 
 
 def store_html(store: _Store) -> str:

@@ -88,6 +88,31 @@ def _refused(field: Field, given: np.ndarray) -> str:
 _SMALL = 4096  # bytes of a value: a copy of such a column is small too
 
 
+def _flat_texts(field: Field, value: Any, depth: int) -> tuple[list[bytes], tuple[int, ...]]:
+    """The texts of lists in lists, `depth` of them, and how many each has."""
+    if (depth == 0) != isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8, in a list", value)
+    if depth == 0:
+        text = _utf8(field, value)
+        if b"\0" in text:
+            raise InvalidError(f"field {field.name}: a text of a list has a NUL in it")
+        return [text], ()
+    parts = [_flat_texts(field, one, depth - 1) for one in value]
+    shapes = {shape for _, shape in parts}
+    if len(shapes) > 1:
+        raise InvalidError(f"field {field.name}: its lists of texts have different lengths")
+    below = shapes.pop() if shapes else tuple(max(size, 0) for size in field.shape[-depth:-1])
+    return [text for texts, _ in parts for text in texts], (len(parts), *below)
+
+
+def _padded(field: Field, value: Any) -> tuple[bytes, tuple[int, ...]]:
+    """A list of texts as stores have it: each with as many bytes as the longest."""
+    texts, shape = _flat_texts(field, value, len(field.shape) - 1)
+    width = max(map(len, texts), default=0)
+    _check_bytes(field, len(texts) * width)
+    return b"".join(text.ljust(width, b"\0") for text in texts), (*shape, width)
+
+
 class Encoder:
     """Takes values of the fields of a new store, and refuses those that a field cannot hold.
 
@@ -236,6 +261,8 @@ class Encoder:
     def _value(self, index: int, value: Any) -> tuple[Any, tuple[int, ...] | None]:
         field = self._fields[index]
         if self._dtypes[index] is None:
+            if len(field.shape) > 1:
+                return _padded(field, value)
             if not isinstance(value, (str, bytes)):
                 raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
             text = _utf8(field, value)

@@ -46,9 +46,10 @@ def _listed(condition: Any) -> list[Any]:
 
 def _met_by_texts(field: Field, values: list[Any], condition: Any, wanted: list[Any]) -> np.ndarray:
     """Text is met by text, and a file by its bytes; arrays of varying shape only by functions."""
-    if field.dtype == "utf8" and not all(isinstance(one, str) for one in wanted):
+    is_text = field.dtype == "utf8" and len(field.shape) == 1
+    if is_text and not all(isinstance(one, str) for one in wanted):
         raise wrong_type(field.name, "text, or a function", condition)
-    if field.dtype != "utf8" and not (
+    if not is_text and not (
         all(isinstance(one, bytes) for one in wanted) and all(isinstance(one, bytes) for one in values)
     ):
         raise wrong_type(field.name, _NO_VALUES, condition)

@@ -37,12 +37,13 @@ def _load() -> tuple[Any, Any]:
 def _check_text(name: str, values: Any, ids: np.ndarray) -> None:
     """Refuses text with bytes that are not UTF-8, which come as lone surrogates; ids: of the records."""
     for number, value in zip(ids, values, strict=True):
-        if value.isascii():
+        text = value if isinstance(value, str) else "".join(np.ravel(value).tolist())
+        if text.isascii():
             continue
         try:
-            value.encode()
+            text.encode()
         except UnicodeEncodeError as error:
-            byte = ord(value[error.start]) & 0xFF
+            byte = ord(text[error.start]) & 0xFF
             raise UnsupportedError(
                 f"record {number}, field {plain(name)}: text with the byte {byte:#04x}, which is not UTF-8, "
                 "as older versions stored it: `apldata extract --fields` makes a store of the other fields, "
@@ -75,7 +76,7 @@ class _Column:
         if field.media:
             return pa.binary()
         found = pa.int64() if field.classes else getattr(pa, _ARROW[field.dtype])()
-        for size in reversed(() if field.dtype == "utf8" else field.shape):
+        for size in reversed(field.shape[:-1] if field.dtype == "utf8" else field.shape):
             found = pa.list_(found) if size < 0 or len(field.shape) > 1 else pa.list_(found, size)
         return found
 

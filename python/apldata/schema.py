@@ -73,7 +73,8 @@ class Field:
         name: its name.
         dtype: "u8", "f32", "utf8", ...: see `numpy_dtype()`. ("u8" is one byte, as in the store; NumPy calls
             that "u1".)
-        shape: of one value; () for a scalar; -1 for a dimension that varies from record to record.
+        shape: of one value; () for a scalar; -1 for a dimension that varies from record to record. Of "utf8", the
+            last is -1: (-1,) is a text, (-1, -1) a list of texts, which are lists of str.
         mark: "input", "target", "name", or "position" (its place in the source, in a shuffled store).
         classes: names of the values 0, 1, ... of a target, or None.
         codec: how it is stored, with `level`; chosen when the store was made.

@@ -203,18 +203,22 @@ apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error 
 /* Makes room for the values of a batch, of which there are as many as records have at most. */
 static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_field *field = &w->spec->schema->fields[f];
     struct made_values *made = &w->made[f];
     size_t bytes = 0;
     made->any = false; /* the records' own are measured */
     for (size_t k = 0; k < job->buffer->batch.rows; k++)
         bytes += values_bytes(w, job, f, k);
-    made->unit = apl_dtype_size(field->dtype);
-    for (unsigned d = 1; d < field->ndim; d++)
-        made->unit *= (size_t)field->shape[d];
     if (!made->starts)
         made->starts = calloc(w->spec->options.batch_size + 1, sizeof *made->starts);
     return made->starts && scratch_reserve(&made->values, bytes) ? APL_OK : fail_nomem(err);
+}
+
+/* So many elements of `unit` bytes are those of row k. */
+static void made_end(struct made_values *made, size_t k, size_t elements, size_t unit)
+{
+    const struct made_start *start = &made->starts[k];
+    made->starts[k + 1] =
+        (struct made_start){start->elements + elements, start->bytes + (uint64_t)elements * unit};
 }
 
 /* Moved as the image of row k, but not yet left out. */
@@ -244,19 +248,20 @@ static apl_status follow_row(struct worker *w, struct job *job, unsigned f, size
     if (!which)
         return fail_nomem(err);
     TRY(values_take(w, job, f, k, &value, err));
-    float *boxes = (float *)made->values.data + made->starts[k] * BOX_NUMBERS;
+    const size_t unit = BOX_NUMBERS * sizeof(float);
+    float *boxes = (float *)(void *)(made->values.data + made->starts[k].bytes);
     if (n)
-        memcpy(boxes, value, n * made->unit);
+        memcpy(boxes, value, n * unit);
     TRY(move_boxes(w, job, follow, k, n, boxes, err));
     bool removes = t->box_min_size > 0 || t->box_min_area > 0;
     for (size_t i = 0; i < n; i++) {
         const float *box = boxes + i * BOX_NUMBERS;
         if (removes && !boxes_keep(g, follow->form, t->box_min_size, t->box_min_area, box))
             continue;
-        memmove(boxes + kept * BOX_NUMBERS, box, made->unit);
+        memmove(boxes + kept * BOX_NUMBERS, box, unit);
         which[kept++] = (uint32_t)i;
     }
-    made->starts[k + 1] = made->starts[k] + kept;
+    made_end(made, k, kept, unit);
     return APL_OK;
 }
 
@@ -272,10 +277,11 @@ static apl_status follow_with(struct worker *w, struct job *job, unsigned f, siz
         return fail(err, APL_E_INVALID, "%s for %s: as many are wanted", number_of(n, "value", "values"),
                     number_of(boxes, "box", "boxes"));
     TRY(values_take(w, job, f, k, &value, err));
-    uint8_t *out = made->values.data + made->starts[k] * made->unit;
-    for (size_t i = 0; i < kept; i++)
-        memcpy(out + i * made->unit, value + which[i] * made->unit, made->unit);
-    made->starts[k + 1] = made->starts[k] + kept;
+    const size_t unit = n ? values_bytes(w, job, f, k) / n : 0; /* its other dimensions may differ by record */
+    uint8_t *out = made->values.data + made->starts[k].bytes;
+    for (size_t i = 0; i < kept && unit; i++)
+        memcpy(out + i * unit, value + which[i] * unit, unit);
+    made_end(made, k, kept, unit);
     return APL_OK;
 }
 
@@ -292,7 +298,7 @@ static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, 
         for (unsigned f = 0; f < w->spec->schema->count; f++) {
             if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].boxes != boxes)
                 continue;
-            status = follow_with(w, job, f, k, n, made->starts[k + 1] - made->starts[k], err);
+            status = follow_with(w, job, f, k, n, made->starts[k + 1].elements - made->starts[k].elements, err);
             if (status != APL_OK)
                 return values_name(w, job, f, k, status, err);
         }

@@ -27,7 +27,7 @@ size_t values_bytes(const struct worker *w, const struct job *job, unsigned f, s
 {
     const struct made_values *made = values_made(job, f);
     if (made)
-        return (size_t)(made->starts[k + 1] - made->starts[k]) * made->unit;
+        return (size_t)(made->starts[k + 1].bytes - made->starts[k].bytes);
     uint32_t record;
     uint64_t start;
     const struct raw_column *column = values_column(w, job, f, k, &record);
@@ -41,17 +41,18 @@ void values_shape(const struct worker *w, const struct job *job, unsigned f, siz
     const struct raw_column *column = values_column(w, job, f, k, &record);
     raw_column_shape(column, &w->spec->schema->fields[f], record, shape);
     if (made)
-        shape[0] = (int64_t)(made->starts[k + 1] - made->starts[k]);
+        shape[0] = (int64_t)(made->starts[k + 1].elements - made->starts[k].elements);
 }
 
 int64_t values_length(const struct worker *w, const struct job *job, unsigned f, size_t k)
 {
     const struct made_values *made = values_made(job, f);
     if (made)
-        return (int64_t)(made->starts[k + 1] - made->starts[k]);
+        return (int64_t)(made->starts[k + 1].elements - made->starts[k].elements);
     uint32_t record;
     const struct raw_column *column = values_column(w, job, f, k, &record);
-    return (int64_t)load_le(column->dims.data + (size_t)record * 4, 4);
+    size_t each = (size_t)4 * field_varying(&w->spec->schema->fields[f]); /* of the dimensions that vary, the first */
+    return (int64_t)load_le(column->dims.data + record * each, 4);
 }
 
 /* Is the value read from the file now? */
@@ -67,7 +68,7 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
     size_t bytes;
     const struct made_values *made = values_made(job, f);
     if (made) {
-        *value = made->values.data + made->starts[k] * made->unit;
+        *value = made->values.data + made->starts[k].bytes;
         return APL_OK;
     }
     if (is_late(w, job, f, k))

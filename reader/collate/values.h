@@ -12,7 +12,7 @@ size_t values_bytes(const struct worker *w, const struct job *job, unsigned fiel
 /* Its shape, of the field's ndim dimensions. */
 void values_shape(const struct worker *w, const struct job *job, unsigned field, size_t k, int64_t *shape);
 
-/* Its length along the one dimension of its field that varies. */
+/* Its length along the first dimension of its field that varies. */
 int64_t values_length(const struct worker *w, const struct job *job, unsigned field, size_t k);
 
 /* The value itself: good until the worker takes another. NULL where it has no bytes. */

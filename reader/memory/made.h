@@ -6,11 +6,15 @@
 
 #include <stdbool.h>
 
+/* Where a row's begin: elements along the first dimension that come before, and bytes. */
+struct made_start {
+    uint64_t elements, bytes;
+};
+
 /* Of one field, row by row: */
 struct made_values {
-    bool any;         /* else the records' own are taken */
-    size_t unit;      /* bytes of one element along the first dimension */
-    uint64_t *starts; /* rows + 1 of them, in units */
+    bool any;                  /* else the records' own are taken */
+    struct made_start *starts; /* rows + 1 of them */
     struct scratch values;
 };
 

@@ -161,10 +161,11 @@ static void read_as_varying(struct spec *spec, unsigned field)
     spec->options.ragged = true;
 }
 
-/* Arrays of which only the first dimension may vary. */
+/* Has it elements that can be left out? Their number varies, or nothing does; a text and a file are one. */
 static bool has_rows(const apl_field *f)
 {
-    return f->ndim >= 1 && field_varying(f) <= (f->shape[0] < 0) && f->dtype != APL_UTF8 && !f->media;
+    bool several = f->ndim > (f->dtype == APL_UTF8) && !f->media;
+    return several && (f->shape[0] < 0 || field_varying(f) == 0);
 }
 
 static apl_status check_boxes(const struct mover *m, const apl_field *f, apl_error *err)
@@ -222,7 +223,7 @@ static apl_status let_follow_boxes(struct spec *spec, const struct mover *m, uns
                     "(leave it out "
                     "of the fields, or set box_min_size and box_min_area to 0%s)",
                     f->name, field_type_text(f, text), spec->schema->fields[boxes].name,
-                    moves ? "" : ", or store it as an array of numbers, one for each box");
+                    moves ? "" : ", or store a list of them, one for each box");
     *follow = (struct follow){.as = FOLLOW_WITH_BOXES, .image = m->image, .boxes = boxes};
     read_as_varying(spec, field);
     return APL_OK;

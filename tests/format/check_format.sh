@@ -135,7 +135,7 @@ if ! "$python" -c 'import lmdb' 2>/dev/null; then
 elif ! have zstd; then
     skip "format: a second reader" "no zstd command"
 else
-    for store in "$scratch"/made/* "$scratch/binary" "$scratch/cifar-shuffled" tests/golden/indexed tests/golden/kinds tests/golden/images/* tests/golden/progressive/* tests/golden/products/*; do
+    for store in "$scratch"/made/* "$scratch/binary" "$scratch/cifar-shuffled" tests/golden/indexed tests/golden/kinds tests/golden/texts tests/golden/images/* tests/golden/progressive/* tests/golden/products/*; do
         check "format: a second reader agrees: ${store##*/}" read_store "$store"
     done
     check "format: a second reader notices damage" refused "$scratch/made/raw"

@@ -90,7 +90,7 @@ class Kind:
 
 def has_elements(field):
     box = field.kind is not None and field.kind.number == KINDS.index("boxes") and len(field.shape) == 1
-    return field.shape and not field.media and field.dtype != UTF8 and not box
+    return len(field.shape) > (field.dtype == UTF8) and not field.media and not box
 
 
 def check_names(fields):

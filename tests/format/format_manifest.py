@@ -30,6 +30,7 @@ class Field:
         self.varying_level = None  # zstd's, where the codec 7 may occur
         self.element = ELEMENT_BYTES[self.dtype]
         self.varying = sum(d == -1 for d in self.shape)
+        must(self.dtype != UTF8 or self.shape[-1:] == [-1], "the shape of utf8")
 
     def keep(self, media):
         must((self.dtype, self.shape, self.media, self.codec) == (U8, [-1], None, 0), "a kept field")
@@ -39,6 +40,9 @@ class Field:
     def coding(self):
         """Codec and level that the writer chose."""
         return (self.codec, self.level) if self.varying_level is None else (VARYING, self.varying_level)
+
+    def lists_texts(self):
+        return self.dtype == UTF8 and len(self.shape) > 1
 
     def whole_shape(self, varying=()):
         varying = iter(varying)
@@ -74,6 +78,7 @@ class Manifest:
         self.tool = self.source = None
         self.skipped, self.skipped_files = 0, []
         self.digests, self.digest = None, None
+        self.text_lists = 0
         while c.left():
             tag, flags, length = c.numbers("HHI")
             self.entry(tag, flags, Bytes(c.take(length)))
@@ -143,6 +148,9 @@ class Manifest:
         elif tag == 18:
             must(self.digests is None, "two entries with digests")
             self.digests = [c.take(32) for _ in range(c.number("Q"))]
+        elif tag == 21:
+            must(not self.fields and not self.text_lists, "lists of texts: twice, or behind a field")
+            self.text_lists = c.number("I")
         elif tag == 19:
             field = self.fields[c.number("I")]
             must(field.kind is None, "two kinds of a field")
@@ -165,8 +173,12 @@ class Manifest:
         if self.digests is not None:
             must(len(self.digests) == len(list(self.blocks())), "number of digests")
         check_names(self.fields)
+        self.check_text_lists()
         numbers = [s[0] for s in self.segments]
         must(numbers == sorted(set(numbers)), "numbers of segments")
+
+    def check_text_lists(self):
+        must(self.text_lists == sum(f.lists_texts() for f in self.fields), "fields of lists of texts")
 
     def check_minor(self):
         """Writers state the oldest version that has everything in the store."""
@@ -177,7 +189,7 @@ class Manifest:
         new = self.skipped or any(f.media for f in self.fields)
         must(
             self.minor
-            == (6 if self.digests or kinds else 5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
+            == (6 if self.digests or kinds or self.text_lists else 5 if products else 4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
             f"minor version {self.minor}",
         )
 

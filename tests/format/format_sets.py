@@ -19,7 +19,7 @@ from format_manifest import POSITION, REQUIRED, Manifest
 from format_reader import check_whole, read_store
 
 SET, SHARD = 64, 65
-FIELD, KEPT, CLASSES, DIGESTS, KIND = 4, 11, 5, 18, 19
+FIELD, KEPT, CLASSES, DIGESTS, KIND, TEXT_LISTS = 4, 11, 5, 18, 19, 21
 
 
 def varint(c):
@@ -88,6 +88,7 @@ class List(Manifest):
         must(major == 1 and size == len(data), "version or size")
         check_xxh3(data[24:], checksum, "list")
         self.fields, self.shards, tags = [], [], []
+        self.text_lists = 0
         self.digests, self.digest = None, None
         while c.left():
             tag, flags, length = c.numbers("HHI")
@@ -104,12 +105,13 @@ class List(Manifest):
             elif tag == SHARD:
                 self.shards.append(Shard(payload, self.fields))
             else:
-                must(tag in (FIELD, KEPT, CLASSES, KIND, DIGESTS), f"entry {tag} is not known")
+                must(tag in (FIELD, KEPT, CLASSES, KIND, DIGESTS, TEXT_LISTS), f"entry {tag} is not known")
                 self.entry(tag, flags, payload)
-        must(tags == sorted(tags, key=(SET, FIELD, KEPT, CLASSES, KIND, SHARD, DIGESTS).index), "order of entries")
+        must(tags == sorted(tags, key=(SET, TEXT_LISTS, FIELD, KEPT, CLASSES, KIND, SHARD, DIGESTS).index), "order of entries")
         check_names(self.fields)
+        self.check_text_lists()
         kinds = any(f.kind for f in self.fields)
-        must(self.minor == (self.digests is not None or kinds), "minor version")
+        must(self.minor == (self.digests is not None or kinds or self.text_lists > 0), "minor version")
         if self.digests:
             self.digest = hashlib.sha256(data).digest()
             must(len(self.digests) == len(self.shards), "number of digests")

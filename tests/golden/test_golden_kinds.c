@@ -1,6 +1,6 @@
 /*
- * A store of format 1.6 with kinds, and digests of its blocks: tests/golden/kinds, made by make_kinds(), must be readable for ever, say
- * the same of its fields, and have the same digest.
+ * Stores of format 1.6, with digests of their blocks, must be readable for ever, and say the same of their fields: tests/golden/kinds, made
+ * by make_kinds(), and tests/golden/texts, which has lists of texts, made by make_texts().
  */
 #include "store_fixture.h"
 
@@ -77,6 +77,87 @@ static void expect_kinds(const char *path)
     OK(apl_store_verify(s, NULL, &fx_err));
     fx_check(s, &recipe);
     apl_store_close(s);
+}
+
+#define TEXTS "tests/golden/texts"
+
+static const apl_field text_fields[] = {
+    {.name = "boxes", .dtype = APL_F32, .role = APL_TARGET, .ndim = 2, .shape = {-1, 4}},
+    {.name = "names", .dtype = APL_UTF8, .role = APL_TARGET, .ndim = 2, .shape = {-1, -1}},
+    {.name = "captions", .dtype = APL_UTF8, .role = APL_INPUT, .ndim = 2, .shape = {3, -1}},
+    {.name = "text", .dtype = APL_UTF8, .role = APL_NAME, .ndim = 1, .shape = {-1}},
+};
+
+/* Of record i: i % 3 boxes, whose names are "r<i>-<box>", the second one longer; captions and a text. */
+static void append_texts(apl_writer *w, unsigned i)
+{
+    float boxes[8] = {0, 0, (float)i, 1, 2, 2, 3, (float)i + 3};
+    char names[2][16] = {{0}}, captions[3][16] = {{0}}, text[16], flat[32], three[48];
+    int64_t count = i % 3, width = 0;
+    for (int64_t k = 0; k < count; k++)
+        width = snprintf(names[k], sizeof names[k], "r%02u-%s", i, k ? "second" : "on\xc3\xa9");
+    for (int64_t k = 0; k < count; k++)
+        memcpy(flat + k * width, names[k], (size_t)width);
+    int64_t longest = snprintf(captions[2], sizeof captions[2], "caption %u", i);
+    snprintf(captions[0], sizeof captions[0], "c%u", i);
+    for (int64_t k = 0; k < 3; k++)
+        memcpy(three + k * longest, captions[k], (size_t)longest);
+    const int64_t box_shape[2] = {count, 4}, name_shape[2] = {count, width}, caption_shape[2] = {3, longest},
+                  text_shape[1] = {snprintf(text, sizeof text, "text %u", i)};
+    OK(apl_writer_append(
+        w, (apl_value[]){{boxes, box_shape}, {flat, name_shape}, {three, caption_shape}, {text, text_shape}},
+        &fx_err));
+}
+
+static void make_texts(const char *path)
+{
+    apl_writer_options o = fx_options(1, 8);
+    apl_writer *w = NULL;
+    apl_kind kind;
+    o.tool = "golden";
+    OK(apl_writer_open(path, &o, &w, &fx_err));
+    for (size_t i = 0; i < COUNT(text_fields); i++) {
+        const apl_field *f = &text_fields[i];
+        OK(apl_writer_add_field(w, f->name, f->dtype, f->role, f->ndim, f->shape, &fx_err));
+    }
+    OK(apl_kind_parse("boxes", NULL, &kind, &fx_err));
+    OK(apl_writer_set_kind(w, "boxes", &kind, &fx_err));
+    OK(apl_kind_parse("label,per=boxes", NULL, &kind, &fx_err));
+    OK(apl_writer_set_kind(w, "names", &kind, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (unsigned i = 0; i < 20; i++)
+        append_texts(w, i);
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+}
+
+static void expect_texts(const char *path)
+{
+    apl_store *s = fx_open(path);
+    apl_batch *b = NULL;
+    cr_assert(apl_store_info(s)->format_major == 1 && apl_store_info(s)->format_minor == 6);
+    OK(apl_store_verify(s, NULL, &fx_err));
+    OK(apl_store_get(s, 17, &b, &fx_err));
+    const apl_column *names = apl_batch_column(b, 1), *captions = apl_batch_column(b, 2);
+    cr_assert(names->ndim == 2 && names->shapes[0] == 2 && names->shapes[1] == 10);
+    cr_assert(names->bytes == 20 && memcmp(names->data, "r17-on\xc3\xa9\0\0r17-second", 20) == 0);
+    cr_assert(captions->shapes[0] == 3 && captions->shapes[1] == 10);
+    cr_assert(memcmp(captions->data, "c17\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0caption 17", 30) == 0);
+    apl_batch_release(b);
+    apl_store_close(s);
+}
+
+Test(golden_kinds, lists_of_texts)
+{
+    make_texts(fx_path("texts"));
+    expect_texts(fx_path("texts"));
+    if (!fx_exists(TEXTS "/data.mdb"))
+        cr_skip("skipped: " TEXTS " is not there\n");
+    expect_texts(TEXTS);
+    apl_store *was = fx_open(TEXTS), *is = fx_open(fx_path("texts"));
+    cr_assert(memcmp(apl_store_info(was)->content_digest, apl_store_info(is)->content_digest, 32) == 0);
+    apl_store_close(was);
+    apl_store_close(is);
 }
 
 /* The tests are run from the top of the tree; a copy elsewhere has no golden stores beside it. */

@@ -11,7 +11,7 @@
 #define SEED    5u
 #define OUT     12u
 
-enum { IMAGE, MASK, BOXES, LABELS };
+enum { IMAGE, MASK, BOXES, LABELS, NAMES };
 
 TestSuite(reader_follow, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
 
@@ -31,6 +31,22 @@ static uint8_t pixel_of(uint64_t id, uint32_t x, uint32_t y)
     return (uint8_t)(1 + (x + 31 * y + 7 * id) % 251);
 }
 
+#define NAME 3 /* bytes of the longest */
+
+/* The labels as texts of one list, which is as wide as the longest; returns how wide that is. */
+static size_t name_labels(const int64_t *labels, uint32_t count, char *names)
+{
+    size_t width = 0;
+    for (uint32_t i = 0; i < count; i++)
+        width = labels[i] > 99 ? 3 : labels[i] > 9 && width < 2 ? 2 : width > 1 ? width : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        char text[24] = "";
+        snprintf(text, sizeof text, "%lld", (long long)labels[i]);
+        memcpy(names + i * width, text, width);
+    }
+    return width;
+}
+
 static void append(apl_writer *w, uint64_t id, bool any, size_t labels)
 {
     uint32_t width = any ? width_of(id) : PLANE, height = any ? height_of(id) : PLANE,
@@ -38,6 +54,7 @@ static void append(apl_writer *w, uint64_t id, bool any, size_t labels)
     uint8_t image[3 * PLANE * PLANE], mask[PLANE * PLANE];
     float box[4 * BOX_NUMBERS];
     int64_t label[4];
+    char names[4 * NAME + 1];
     for (uint32_t i = 0; i < width * height; i++) {
         mask[i] = pixel_of(id, i % width, i / width);
         for (uint32_t c = 0; c < 3; c++)
@@ -49,25 +66,32 @@ static void append(apl_writer *w, uint64_t id, bool any, size_t labels)
         memcpy(box + i * BOX_NUMBERS, one, sizeof one);
         label[i] = pixel_of(id, x, y);
     }
+    const size_t width_of_names = name_labels(label, boxes, names);
     const int64_t shape[3] = {3, height, width}, mask_shape[2] = {height, width},
                   box_shape[2] = {boxes, BOX_NUMBERS},
-                  label_shape[1] = {labels ? (int64_t)labels : (int64_t)boxes};
-    OK(apl_writer_append(
-        w, (apl_value[]){{image, shape}, {mask, mask_shape}, {box, box_shape}, {label, label_shape}},
-        &fx_err));
+                  label_shape[1] = {labels ? (int64_t)labels : (int64_t)boxes},
+                  name_shape[2] = {boxes, (int64_t)width_of_names};
+    OK(apl_writer_append(w,
+                         (apl_value[]){{image, shape},
+                                       {mask, mask_shape},
+                                       {box, box_shape},
+                                       {label, label_shape},
+                                       {names, name_shape}},
+                         &fx_err));
 }
 
 /* Of images of any size, or of PLANE x PLANE. `labels` of each record: 0: as many as boxes. */
 static apl_store *make_store(bool any, size_t labels)
 {
     const int64_t side = any ? -1 : (int64_t)PLANE, image[3] = {3, side, side}, mask[2] = {side, side},
-                  boxes[2] = {-1, BOX_NUMBERS}, one[1] = {-1};
+                  boxes[2] = {-1, BOX_NUMBERS}, one[1] = {-1}, names[2] = {-1, -1};
     apl_writer *w = NULL;
     OK(apl_writer_open(fx_path("db"), NULL, &w, &fx_err));
     OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, image, &fx_err));
     OK(apl_writer_add_field(w, "mask", APL_U8, APL_TARGET, 2, mask, &fx_err));
     OK(apl_writer_add_field(w, "boxes", APL_F32, APL_TARGET, 2, boxes, &fx_err));
     OK(apl_writer_add_field(w, "labels", APL_I64, APL_TARGET, 1, one, &fx_err));
+    OK(apl_writer_add_field(w, "names", APL_UTF8, APL_TARGET, 2, names, &fx_err));
     OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
     for (uint64_t id = 0; id < RECORDS; id++)
         append(w, id, any, labels);
@@ -76,9 +100,10 @@ static apl_store *make_store(bool any, size_t labels)
     return fx_open(fx_path("db"));
 }
 
-static const char *const all_kinds[] = {"mask=mask", "boxes=boxes,xyxy", "labels=label,per=boxes"},
-                         *const mask_alone[] = {"mask=mask", "boxes=plain", "labels=plain"};
-#define KINDS 3u
+static const char *const all_kinds[] = {"mask=mask", "boxes=boxes,xyxy", "labels=label,per=boxes",
+                                        "names=label,per=boxes"},
+                         *const mask_alone[] = {"mask=mask", "boxes=plain", "labels=plain", "names=text"};
+#define KINDS 4u
 
 static apl_transform following(void)
 {
@@ -114,6 +139,18 @@ static apl_reader *open_reader(apl_store *s, const apl_transform *t, const char 
     return r;
 }
 
+/* Text i of row k, of n, is that label. */
+static void check_name(const apl_column *names, size_t k, int64_t n, int64_t i, int64_t label)
+{
+    char is[NAME + 1] = "", wanted[24];
+    size_t width = (size_t)names->shapes[2 * k + 1];
+    cr_assert(names->shapes[2 * k] == n && width <= NAME);
+    cr_assert_eq(names->offsets[k + 1] - names->offsets[k], (uint64_t)n * width);
+    memcpy(is, (const char *)names->data + names->offsets[k] + (size_t)i * width, width);
+    snprintf(wanted, sizeof wanted, "%lld", (long long)label);
+    cr_assert_str_eq(is, wanted);
+}
+
 /* Boxes of row k lie around pixels of their labels; those that are left out lie outside. */
 static unsigned check_boxes(const apl_batch *b, size_t k)
 {
@@ -126,6 +163,7 @@ static unsigned check_boxes(const apl_batch *b, size_t k)
     cr_assert(boxes->shapes[2 * k + 1] == BOX_NUMBERS && labels->shapes[k] == n);
     cr_assert_eq(boxes->offsets[k + 1] - boxes->offsets[k], (uint64_t)n * BOX_NUMBERS);
     for (int64_t i = 0; i < n; i++, box += BOX_NUMBERS) {
+        check_name(apl_batch_column(b, NAMES), k, n, i, label[i]);
         cr_assert(box[0] >= 0 && box[1] >= 0 && box[2] <= OUT && box[3] <= OUT);
         if (box[2] - box[0] < 1 || box[3] - box[1] < 1)
             continue;
@@ -142,7 +180,8 @@ static void check_all(apl_store *s, const apl_transform *t, unsigned threads, un
     apl_reader *r = open_reader(s, t, all_kinds, NULL, threads);
     apl_batch *b;
     *kept = *inside = 0;
-    while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
+    apl_status status;
+    while ((status = apl_reader_next(r, &b, &fx_err)) == APL_OK) {
         const apl_column *mask = apl_batch_column(b, MASK);
         cr_assert(mask->ndim == 2 && mask->shape[0] == OUT && mask->shape[1] == OUT && !mask->offsets);
         for (size_t k = 0; k < apl_batch_rows(b); k++) {
@@ -154,6 +193,7 @@ static void check_all(apl_store *s, const apl_transform *t, unsigned threads, un
         *kept += (unsigned)apl_batch_column(b, BOXES)->offsets[apl_batch_rows(b)] / BOX_NUMBERS;
         apl_batch_release(b);
     }
+    cr_assert_eq(status, APL_END, "%s", fx_err.message);
     apl_reader_close(r);
 }
 
@@ -284,7 +324,7 @@ Test(reader_follow, boxes_are_padded_too)
 static void check_refused(apl_store *s, const apl_transform *t, apl_status status, const char *mask,
                           const char *boxes, const char *labels, const char *why)
 {
-    const char *const kinds[KINDS] = {mask, boxes, labels};
+    const char *const kinds[KINDS] = {mask, boxes, labels, "names=text"};
     apl_reader_options o = asking(t, kinds);
     apl_reader *r;
     FAILS(status, apl_reader_open(s, &o, &r, &fx_err));

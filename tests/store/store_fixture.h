@@ -176,6 +176,8 @@ static inline void fx_draw(const apl_field *f, unsigned field, uint32_t member, 
         v->shape[d] = f->shape[d] < 0 ? varying : f->shape[d];
         v->bytes *= (size_t)v->shape[d];
     }
+    if (f->dtype == APL_UTF8 && f->ndim > 1 && v->bytes == 0) /* a list without texts, or of empty ones, has no width */
+        v->shape[f->ndim - 1] = 0;
     cr_assert_leq(v->bytes, FX_MOST_BYTES);
     sample_fill(v->data, v->bytes, field % 3 ? SAMPLE_NOISY : SAMPLE_RANDOM, 7, seed);
     for (size_t i = 0; f->dtype == APL_UTF8 && i < v->bytes; i++)

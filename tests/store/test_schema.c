@@ -96,7 +96,7 @@ Test(schema, refusals)
     refused("x", APL_U8, APL_INPUT, SHAPE(1 << 22, 1 << 22, 1 << 22), "more than");
     refused("x", APL_UTF8, APL_NAME, 0, NULL, "utf8");
     refused("x", APL_UTF8, APL_NAME, SHAPE(8), "utf8");
-    refused("x", APL_UTF8, APL_NAME, SHAPE(-1, -1), "utf8");
+    refused("x", APL_UTF8, APL_NAME, SHAPE(-1, 8), "utf8");
     refused("x", APL_U32, APL_POSITION, 0, NULL, "scalar u64");
     refused("x", APL_U64, APL_POSITION, SHAPE(1), "scalar u64");
 }

@@ -22,9 +22,8 @@ const char *type_text(const apl_field *field)
 {
     char text[APL_MAX_DIMS * 24 + 16];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", apl_dtype_name(field->dtype));
-    if (field->dtype == APL_UTF8)
-        return shown(text); /* its shape is always [*] */
-    for (unsigned d = 0; d < field->ndim; d++) {
+    unsigned dims = field->ndim - (field->dtype == APL_UTF8); /* its last are the bytes of a text */
+    for (unsigned d = 0; d < dims; d++) {
         const char *before = d ? "," : "[";
         if (field->shape[d] < 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s*", before);
@@ -32,7 +31,7 @@ const char *type_text(const apl_field *field)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", before,
                                      (long long)field->shape[d]);
     }
-    if (field->ndim)
+    if (dims)
         snprintf(text + used, sizeof text - used, "]");
     return shown(text);
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* "u8[3,32,32]"; a scalar has no brackets; -1 is written as "*". */
+/* "u8[3,32,32]"; a scalar has no brackets, nor has a text; a list of texts is "utf8[*]"; -1 is written as "*". */
 const char *type_text(const apl_field *field);
 
 const char *role_text(apl_role role);

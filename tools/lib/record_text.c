@@ -75,10 +75,26 @@ static void print_lines(const struct value *v, int column)
         report_starved();
 }
 
+/* "dog", "cat" */
+static void print_texts(const struct value *v, size_t limit, unsigned at, unsigned column)
+{
+    size_t texts = value_texts(v), length;
+    for (size_t i = 0; i < texts && i < limit; i++) {
+        const uint8_t *text = value_text(v, i, &length);
+        printf("%s\"%s\"", i ? ", " : "", shown_bytes(text, length));
+    }
+    if (texts > limit)
+        print_how_many(texts, at, column);
+}
+
 /* A value in a listing: short, and with the name of its class. */
 static void print_value(const apl_field *field, const struct value *v, const struct extent *extent,
                         unsigned at, unsigned column)
 {
+    if (v->dtype == APL_UTF8 && v->ndim > 1) {
+        print_texts(v, extent->numbers, at, column);
+        return;
+    }
     if (v->dtype == APL_UTF8 && extent->whole_text) {
         print_lines(v, (int)column);
         return;
@@ -128,7 +144,7 @@ static void print_field(const apl_store *store, const apl_batch *batch, size_t r
     if (f->media)
         print_file(f, &v);
     else {
-        if (f->ndim && f->dtype != APL_UTF8)
+        if (f->ndim > (f->dtype == APL_UTF8))
             at += (unsigned)printf("%s  ", type_text(f));
         print_value(f, &v, extent, at, column);
     }
@@ -156,12 +172,25 @@ void record_list(const apl_store *store, const apl_batch *batch, size_t row, int
             print_field(store, batch, row, i, &listing);
 }
 
+/* The texts of a list, apart by tabs. */
+static bool print_list(const struct value *v, FILE *to)
+{
+    size_t texts = value_texts(v), length;
+    bool ok = true;
+    for (size_t i = 0; i < texts && ok; i++) {
+        const uint8_t *text = value_text(v, i, &length);
+        fputs(i ? "\t" : "", to);
+        ok = print_escaped(text, length, to);
+    }
+    return ok;
+}
+
 /* A line per record: text with control bytes escaped, or all numbers. false: out of memory. */
 static bool print_text(const apl_column *column, size_t rows, FILE *to)
 {
     for (size_t r = 0; r < rows; r++) {
         struct value v = value_of(column, r, rows);
-        if (v.dtype == APL_UTF8 && !print_escaped(v.data, v.bytes, to))
+        if (v.dtype == APL_UTF8 && !(v.ndim > 1 ? print_list(&v, to) : print_escaped(v.data, v.bytes, to)))
             return false;
         for (size_t i = 0; i < v.elements && v.dtype != APL_UTF8; i++)
             fprintf(to, "%s%s", i ? " " : "", element_text(&v, i));

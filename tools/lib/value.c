@@ -147,3 +147,19 @@ const char *element_text(const struct value *value, size_t i)
         return shown(text);
     }
 }
+
+size_t value_texts(const struct value *v)
+{
+    size_t texts = v->dtype == APL_UTF8 && v->ndim > 1;
+    for (unsigned d = 0; texts && d + 1 < v->ndim; d++)
+        texts *= (size_t)v->shape[d];
+    return texts;
+}
+
+const uint8_t *value_text(const struct value *v, size_t i, size_t *length)
+{
+    size_t width = (size_t)v->shape[v->ndim - 1];
+    const uint8_t *text = v->data + i * width;
+    *length = width ? strnlen((const char *)text, width) : 0;
+    return text;
+}

@@ -29,6 +29,10 @@ uint32_t value_float_bits(const struct value *value, size_t i);
 /* Element i of any type as a double, the nearest there is. */
 double value_number(const struct value *value, size_t i);
 
+/* Of a list of texts: how many there are (0: it is none, but perhaps one text), and text i, without the NULs behind it. */
+size_t value_texts(const struct value *value);
+const uint8_t *value_text(const struct value *value, size_t i, size_t *length);
+
 bool dtype_is_unsigned(apl_dtype dtype);
 
 /* Element i in decimal; for text, the byte as a number. */

@@ -188,7 +188,7 @@ static apl_status parse(struct condition *c, const apl_store *store, const char 
     if (f < 0)
         return refuse(err, "the store has no such field", shown(c->text));
     c->field = apl_store_field(store, (unsigned)f);
-    if (!is_whole(c->field) && c->field->dtype != APL_UTF8)
+    if (!is_whole(c->field) && (c->field->dtype != APL_UTF8 || c->field->ndim > 1))
         return refuse(err, "neither a whole number a record nor text", shown(c->text));
     if (c->field->dtype == APL_UTF8 && c->relation > NOT_EQUAL)
         return refuse(err, "text is compared by = and != alone", shown(c->text));

@@ -15,7 +15,7 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from .._arguments import some_names, wrong_value
-from .._arrays import row_offsets
+from .._arrays import row_offsets, texts
 from .._core import Batch, View
 from .._errors import InvalidError
 from .._ragged import RaggedArray
@@ -112,11 +112,9 @@ def _from_view(view: View, lend: Callable[[View], torch.Tensor]) -> Any:
         return lend(view)
     if view.ragged:
         return _nested(lend(view), row_offsets(view))
-    bounds = np.asarray(view.offsets).tolist()
-    pairs = list(pairwise(bounds))
     if view.dtype == "utf8":
-        text = np.asarray(view).tobytes()
-        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in pairs]
+        return texts(view)
+    pairs = list(pairwise(np.asarray(view.offsets).tolist()))
     flat, shapes = lend(view), np.asarray(view.shapes).tolist()
     return [flat[a:b].view(shape) for (a, b), shape in zip(pairs, shapes, strict=True)]
 
