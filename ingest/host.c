@@ -159,10 +159,12 @@ static apl_status leave_out_record(struct ingest *in, const apl_error *why, apl_
 {
     char place[PATH_ROOM];
     apl_progress p;
+    apl_error bad = *why;
+    bad.status = APL_E_SOURCE; /* the values are the source's */
     apl_writer_progress(in->writer, &p);
     if (!in->format->where || !in->format->where(in->state, place, sizeof place))
         snprintf(place, sizeof place, "record %" PRIu64, p.records + in->skipped);
-    return leave_out(in, place, why, err);
+    return leave_out(in, place, &bad, err);
 }
 
 static apl_status append_record(void *user, const apl_value *values, apl_error *err)

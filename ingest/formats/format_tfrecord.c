@@ -136,6 +136,9 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
         buffer_put(&field->values, f->bytes, f->bytes_size);
         return APL_OK;
     }
+    if (tf_is_boxes(field) && f->count % 4 != 0)
+        return fail(why, APL_E_SOURCE, "feature %s has %" PRIu64 " numbers, and features.json says boxes of 4",
+                    field->name, f->count);
     size_t size = (size_t)f->count * (f->kind == TF_INTS ? 8 : 4);
     if (!buffer_reserve(&field->values, size + 1))
         return fail_nomem(why);
@@ -147,14 +150,15 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
 static apl_status append_values(struct tfrecord *t, size_t file, apl_error *err)
 {
     apl_value values[2 * TF_MAX_FEATURES] = {{0}};
-    int64_t lengths[TF_MAX_FEATURES];
+    int64_t lengths[TF_MAX_FEATURES][2];
     for (unsigned i = 0; i < t->fields.count; i++) {
         const struct tf_field *f = t->fields.field[i];
         size_t item = f->kind == TF_INTS ? 8 : f->kind == TF_FLOATS ? 4 : 1;
-        lengths[i] = (int64_t)(f->values.size / item);
+        lengths[i][0] = (int64_t)(f->values.size / item) / (tf_is_boxes(f) ? 4 : 1);
+        lengths[i][1] = 4;
         values[i].data = f->values.data ? f->values.data : (const uint8_t *)"";
         values[i].shape =
-            tf_is_fixed(&t->fields, f) && !tf_is_text(f) && !tf_is_image(&t->fields, f) ? NULL : &lengths[i];
+            tf_is_fixed(&t->fields, f) && !tf_is_text(f) && !tf_is_image(&t->fields, f) ? NULL : lengths[i];
         if (f->shape_column)
             values[f->shape_column].data = f->made.shape;
         if (tf_is_jpeg(&t->fields, f))
@@ -256,7 +260,7 @@ static apl_status read_shown(struct tfrecord *t, apl_error *err)
     }
     if (t->fields.count == 0)
         return no_features(t, err);
-    tf_fields_sort(&t->fields);
+    tf_fields_sort(&t->fields, &t->features);
     tell_of_tf_splits(t->host);
     for (size_t i = 0; i < t->host->file_count; i++)
         TRY(read_tf_file(t, i, err));
@@ -267,6 +271,8 @@ static apl_status read_tfrecord(void *state, apl_error *err)
 {
     struct tfrecord *t = state;
     TRY(tf_find_export(t, err));
+    if (!t->is_export)
+        TRY(tf_find_features(t, err));
     return t->is_export ? tf_read_export(t, err) : read_shown(t, err);
 }
 
@@ -286,6 +292,7 @@ static void close_tfrecord(void *state)
         return;
     tf_fields_free(&t->fields);
     tf_declared_free(&t->declared);
+    tf_features_free(&t->features);
     buffer_free(&t->frame.bytes);
     free(t->records);
     image_maker_free(t->maker);

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define SCHEMA_NAME "schema.json"
+#define SCHEMA_NAME   "schema.json"
+#define FEATURES_NAME "features.json"
 
 static bool same_folder(const char *a, const char *b)
 {
@@ -13,12 +14,23 @@ static bool same_folder(const char *a, const char *b)
     return size_a == size_b && memcmp(a, b, size_a) == 0;
 }
 
-static apl_status bad_schema(const struct tfrecord *t, size_t file, apl_status status, const apl_error *why,
-                             apl_error *err)
+static apl_status bad_beside(const struct tfrecord *t, size_t file, const char *name, apl_status status,
+                             const apl_error *why, apl_error *err)
 {
     const char *path = t->host->files[file].path, *slash = strrchr(path, '/');
-    return fail(err, status, "%.*s" SCHEMA_NAME ": %s", slash ? (int)(slash - path) + 1 : 0, path,
-                why->message);
+    return fail(err, status, "%.*s%s: %s", slash ? (int)(slash - path) + 1 : 0, path, name, why->message);
+}
+
+apl_status tf_find_features(struct tfrecord *t, apl_error *err)
+{
+    struct buffer text = {0};
+    apl_error why;
+    apl_status status = t->host->read_beside(t->host->user, 0, FEATURES_NAME, &text, &why);
+    bool absent = status != APL_OK && why.sys_errno == ENOENT;
+    if (status == APL_OK)
+        status = tf_features_read(text.data, text.size, &t->features, &why);
+    buffer_free(&text);
+    return status == APL_OK || absent ? APL_OK : bad_beside(t, 0, FEATURES_NAME, status, &why, err);
 }
 
 /* Reads what lies beside the file, if it is the schema of an export. */
@@ -33,7 +45,7 @@ static apl_status look_for_schema(struct tfrecord *t, size_t file, apl_error *er
         status = tf_declared_read(&t->declared, text.data, text.size, &why);
     }
     buffer_free(&text);
-    return status == APL_OK || absent ? APL_OK : bad_schema(t, file, status, &why, err);
+    return status == APL_OK || absent ? APL_OK : bad_beside(t, file, SCHEMA_NAME, status, &why, err);
 }
 
 /* An export is a folder of its own, which is read alone. */

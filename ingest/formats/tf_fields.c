@@ -106,7 +106,8 @@ static int by_feature_name(const void *a, const void *b)
 /* All records have it, and of one length. */
 bool tf_is_fixed(const struct tf_fields *t, const struct tf_field *f)
 {
-    return f->seen == t->records && f->least == f->most && f->least > 0;
+    bool listed = f->told && f->told->listed && (f->kind == TF_FLOATS || f->kind == TF_INTS);
+    return f->seen == t->records && f->least == f->most && f->least > 0 && !listed;
 }
 
 /* Files of one kind in every record. */
@@ -175,22 +176,41 @@ static apl_status add_kept_image(apl_writer *writer, const struct tf_field *f, a
     return said_kinds_set(writer, f->name, APL_KIND_IMAGE, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err);
 }
 
+/* As features.json says, or else as names tell. */
+static apl_status set_tf_kind(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f, bool scalar,
+                              apl_error *err)
+{
+    if (f->told) {
+        apl_kind kind = f->told->kind;
+        const struct tf_field *boxes = *kind.per ? feature_named(t, kind.per) : NULL;
+        if (!boxes || !tf_is_boxes(boxes))
+            kind.per[0] = 0;
+        return apl_writer_set_kind(writer, f->name, &kind, err);
+    }
+    if (f->kind == TF_BYTES)
+        return APL_OK;
+    if (is_shape_of_images(t, f))
+        return said_kinds_set(writer, f->name, APL_KIND_PLAIN, APL_FORM_NONE, NULL, APL_GUESSED, err);
+    bool label = scalar && f->kind == TF_INTS && is_called_label(f);
+    return label ? said_kinds_set(writer, f->name, APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_GUESSED, err) : APL_OK;
+}
+
 static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f,
                                apl_error *err)
 {
+    static const int64_t boxes[2] = {-1, 4};
     const int64_t shape[1] = {tf_is_fixed(t, f) && !tf_is_text(f) ? (int64_t)f->least : -1};
-    if (tf_is_image(t, f))
-        return add_kept_image(writer, f, err);
+    bool listed = tf_is_boxes(f), scalar = !listed && shape[0] == 1;
+    apl_dtype dtype = f->kind == TF_BYTES ? APL_U8 : f->kind == TF_INTS ? APL_I64 : APL_F32;
+    if (tf_is_image(t, f)) {
+        TRY(add_kept_image(writer, f, err));
+        return set_tf_kind(t, writer, f, false, err);
+    }
     if (tf_is_text(f))
         return text_field_add(writer, f->name, role_of(t, f), err);
-    if (f->kind == TF_BYTES)
-        return apl_writer_add_field(writer, f->name, APL_U8, role_of(t, f), 1, shape, err);
-    TRY(apl_writer_add_field(writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(t, f),
-                             shape[0] != 1, shape, err));
-    if (is_shape_of_images(t, f))
-        return said_kinds_set(writer, f->name, APL_KIND_PLAIN, APL_FORM_NONE, NULL, APL_GUESSED, err);
-    bool label = shape[0] == 1 && f->kind == TF_INTS && is_called_label(f);
-    return label ? said_kinds_set(writer, f->name, APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_GUESSED, err) : APL_OK;
+    TRY(apl_writer_add_field(writer, f->name, dtype, role_of(t, f),
+                             listed ? 2 : f->kind == TF_BYTES ? 1 : !scalar, listed ? boxes : shape, err));
+    return set_tf_kind(t, writer, f, scalar, err);
 }
 
 /* After all features, the shapes of JPEG images, of which the source has none of its own. */
@@ -210,8 +230,35 @@ apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err
     return APL_OK;
 }
 
-void tf_fields_sort(struct tf_fields *t)
+bool tf_is_boxes(const struct tf_field *f)
 {
+    return f->told && f->told->listed && f->told->kind.id == APL_KIND_BOXES;
+}
+
+/* What records have shown can be that. */
+static bool can_be_told(const struct tf_fields *t, const struct tf_field *f, const struct tf_told *told)
+{
+    switch (told->kind.id) {
+    case APL_KIND_IMAGE:
+    case APL_KIND_MASK:
+        return tf_is_image(t, f);
+    case APL_KIND_BOXES:
+        return f->kind == TF_FLOATS && (told->listed || (f->least == 4 && f->most == 4));
+    case APL_KIND_LABEL:
+        return f->kind == TF_INTS;
+    case APL_KIND_TEXT:
+        return tf_is_text(f);
+    default:
+        return f->kind == TF_INTS || f->kind == TF_FLOATS;
+    }
+}
+
+void tf_fields_sort(struct tf_fields *t, const struct tf_features *told)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        const struct tf_told *is = tf_features_find(told, t->field[i]->name);
+        t->field[i]->told = is && can_be_told(t, t->field[i], is) ? is : NULL;
+    }
     qsort(t->field, t->count, sizeof *t->field, by_feature_name);
 }
 

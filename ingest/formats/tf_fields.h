@@ -4,6 +4,7 @@
 
 #include "image_maker.h"
 #include "tf_example.h"
+#include "tf_features.h"
 
 struct tf_place {
     const char *path; /* of the file */
@@ -22,6 +23,7 @@ struct tf_field {
     struct made_image made; /* of a JPEG */
     struct buffer values;   /* of the current record */
     unsigned shape_column;  /* of a JPEG: where its shape goes; 0: nowhere */
+    const struct tf_told *told; /* what features.json says of it, if it can be that; NULL: nothing */
 };
 
 struct tf_fields {
@@ -34,14 +36,17 @@ struct tf_fields {
 apl_status tf_fields_learn(struct tf_fields *t, const struct tf_example *example, const struct tf_place *at,
                            apl_error *err);
 
-/* By their names, once all is learnt. */
-void tf_fields_sort(struct tf_fields *t);
+/* By their names, once all is learnt. `told`, which stays: what features.json says. */
+void tf_fields_sort(struct tf_fields *t, const struct tf_features *told);
 void tf_fields_free(struct tf_fields *t);
 
 /* Adds the fields to the writer; after all features, the shapes of JPEG images, unless a feature is called so. */
 apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err);
 
-/* All records have it, and of one length. */
+/* Boxes of a sequence: lists of four numbers each. */
+bool tf_is_boxes(const struct tf_field *f);
+
+/* All records have it, and of one length, and it is not of a sequence. */
 bool tf_is_fixed(const struct tf_fields *t, const struct tf_field *f);
 
 /* Image files of one kind, or JPEG files, in every record. */

@@ -17,6 +17,7 @@ struct tfrecord {
     struct tf_fields fields;
     bool is_export;
     struct tf_declared declared; /* of an export */
+    struct tf_features features; /* of others: what the features.json beside them says */
     uint64_t written;
     size_t file; /* whose records are being read */
     struct image_tally tally;
@@ -41,6 +42,9 @@ void tf_tally(struct tfrecord *t, size_t file, const char *field, const struct m
 
 /* Looks for the schema.json of an export beside the files, and reads it: t->is_export. */
 apl_status tf_find_export(struct tfrecord *t, apl_error *err);
+
+/* Looks for the features.json beside the first file, and reads it. */
+apl_status tf_find_features(struct tfrecord *t, apl_error *err);
 
 /* Reads the files of an export: each is a split. */
 apl_status tf_read_export(struct tfrecord *t, apl_error *err);

@@ -216,7 +216,7 @@ def test_kinds(tmp_path: Path) -> None:
     table, db = tmp_path / "t.jsonl", tmp_path / "db"
     kinds = {"boxes": "boxes,xywh", "labels": "label,per=boxes"}
     assert apldata.ingest(table, db, kinds=kinds).records == 2
-    with pytest.raises(apldata.InvalidError, match=r"row 2: boxes: \[9, 1, 2, 2\] has right < left in form xyxy"):
+    with pytest.raises(apldata.SourceError, match=r"row 2: boxes: \[9, 1, 2, 2\] has right < left in form xyxy"):
         apldata.ingest(table, tmp_path / "none", kinds=kinds | {"boxes": "boxes"})
     with pytest.raises(apldata.InvalidError, match="did you mean xywh"):
         apldata.ingest(table, tmp_path / "none", kinds={"boxes": "boxes,xyhw"})

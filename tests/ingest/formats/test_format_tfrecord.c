@@ -177,6 +177,87 @@ Test(format_tfrecord, features_are_fields)
     buffer_free(&file);
 }
 
+#define CONNECTOR(name) "\"pythonClassName\": \"tensorflow_datasets.core.features." name "\""
+
+static const char detection[] =
+    "{" CONNECTOR("features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
+    "\"label\": {" CONNECTOR("class_label_feature.ClassLabel") ", \"classLabel\": {\"numClasses\": \"9\"}},"
+    "\"box\": {" CONNECTOR("bbox_feature.BBoxFeature") "},"
+    "\"other\": {" CONNECTOR("tensor_feature.Tensor") ", \"tensor\": {\"shape\": {}}},"
+    "\"objects\": {" CONNECTOR("sequence_feature.Sequence") ", \"sequence\": {\"feature\": {"
+    CONNECTOR("features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
+    "\"bbox\": {" CONNECTOR("bbox_feature.BBoxFeature") "},"
+    "\"label\": {" CONNECTOR("class_label_feature.ClassLabel") "},"
+    "\"crowd\": {" CONNECTOR("tensor_feature.Tensor") ", \"tensor\": {\"shape\": {}, \"dtype\": \"bool\"}},"
+    "\"pair\": {" CONNECTOR("tensor_feature.Tensor") ", \"tensor\": {\"shape\": {\"dimensions\": [\"2\"]}}}}}}}}}}}";
+
+static void put_objects(struct buffer *file, size_t boxes, size_t numbers)
+{
+    struct buffer f = {0};
+    const float sides[9] = {0, 0.25f, 1, 0.5f, 0, 0, 1, 1, 7};
+    const int64_t ints[4] = {3, 4, 5, 6};
+    put_ints(&f, "label", ints, 1, true);
+    put_ints(&f, "other", ints, 1, true);
+    put_floats(&f, "box", sides, 4);
+    put_floats(&f, "objects/bbox", sides, numbers);
+    put_ints(&f, "objects/label", ints, boxes, true);
+    put_ints(&f, "objects/crowd", ints, boxes, true);
+    put_ints(&f, "objects/pair", ints, 2 * boxes, true);
+    put_record(file, &f);
+}
+
+static void said_of(const apl_store *s, const char *field, unsigned ndim, const char *kind, apl_origin origin)
+{
+    char text[APL_KIND_BYTES];
+    const apl_field *f = apl_store_field(s, (unsigned)apl_store_find_field(s, field));
+    cr_assert(f && f->ndim == ndim, "%s", field);
+    cr_assert(!f->kind == !kind, "%s", field);
+    cr_assert(!kind || (strcmp(apl_kind_print(NULL, f->kind, text, sizeof text), kind) == 0 && f->kind->origin == origin),
+              "%s: %s", field, text);
+}
+
+Test(format_tfrecord, features_json_says_what_features_are)
+{
+    struct buffer file = {0};
+    ix_put("features.json", detection, sizeof detection - 1);
+    for (unsigned i = 0; i < 2; i++)
+        put_objects(&file, 2, 8);
+    put_objects(&file, 1, 8); /* one label for two boxes */
+    put_objects(&file, 2, 9);
+    ix_put_buffer("t.tfrecord", &file);
+    IX_REFUSED(APL_E_SOURCE, "record 2: objects/crowd: 1 element per 'objects/bbox', which has 2", "t.tfrecord");
+    ix_options.skip_bad = 2;
+    apl_store *s = IX_STORE("t.tfrecord");
+    said_of(s, "label", 0, "label", APL_FROM_SOURCE);
+    said_of(s, "other", 0, "plain", APL_BY_DEFAULT);
+    said_of(s, "box", 1, "boxes,yxyx-rel", APL_FROM_SOURCE);
+    said_of(s, "objects/bbox", 2, "boxes,yxyx-rel", APL_FROM_SOURCE);
+    said_of(s, "objects/label", 1, "label,per=objects/bbox", APL_FROM_SOURCE);
+    said_of(s, "objects/crowd", 1, "plain,per=objects/bbox", APL_FROM_SOURCE);
+    said_of(s, "objects/pair", 1, NULL, 0);
+    cr_assert(strstr(ix_said, "objects/bbox has 9 numbers, and features.json says boxes of 4"), "%s", ix_said);
+    cr_assert_eq(apl_store_info(s)->records, 2);
+    apl_batch *all = fx_get_all(s);
+    const apl_column *c = apl_batch_column(all, (unsigned)apl_store_find_field(s, "objects/bbox"));
+    cr_assert(c->shapes[0] == 2 && c->shapes[1] == 4 && ((const float *)c->data)[1] == 0.25f);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_tfrecord, features_json_that_is_none)
+{
+    struct buffer file = {0};
+    put_objects(&file, 2, 8);
+    ix_put_buffer("t.tfrecord", &file);
+    ix_put("features.json", "{\"a\": ", 6);
+    IX_REFUSED(APL_E_SOURCE, "features.json: is not JSON: line 1", "t.tfrecord");
+    ix_put("features.json", "[7]", 3);
+    apl_store *s = IX_STORE("t.tfrecord");
+    said_of(s, "objects/bbox", 1, NULL, 0);
+    said_of(s, "label", 0, "label", APL_GUESSED);
+    apl_store_close(s);
+}
+
 Test(format_tfrecord, images_are_kept)
 {
     struct buffer file = {0};

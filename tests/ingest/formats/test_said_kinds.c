@@ -93,7 +93,7 @@ Test(said_kinds, values_that_contradict_them)
                            "{\"image\": \"b.jpg\", \"boxes\": [[1, 1, 2, 3]], \"ids\": [7, 8]}\n"
                            "{\"image\": \"b.jpg\", \"boxes\": [[1, 1, 99, 3], [1, 1, 1, 3]], \"ids\": [7, 8]}\n");
     say(kinds, 2);
-    IX_REFUSED(APL_E_INVALID, "t.jsonl: row 2: boxes: [9, 5, 6, 6] has right < left in form xyxy", "in/t.jsonl");
+    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 2: boxes: [9, 5, 6, 6] has right < left in form xyxy", "in/t.jsonl");
     ix_options.skip_bad = 2;
     apl_store *s = IX_STORE("in/t.jsonl");
     cr_assert_eq(apl_store_info(s)->records, 2);
