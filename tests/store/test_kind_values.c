@@ -137,7 +137,7 @@ Test(kind_values, as_many_elements_as_what_they_are_of)
 {
     static const float b[2][4] = {{0, 0, 1, 1}, {0, 0, 1, 1}};
     static const uint8_t pixels[3 * 4 * 6], labels[3] = {1, 2, 3};
-    const int64_t sides[3] = {3, 4, 6}, two[2] = {2, 4}, right[1] = {2}, wrong[1] = {3}, minus[1] = {-1};
+    const int64_t sides[3] = {3, 4, 6}, two[2] = {2, 4}, right[1] = {2}, wrong[1] = {3}, few[1] = {1}, minus[1] = {-1};
     apl_kind kind;
     apl_writer *w = begin("b=boxes", APL_F32, 2, boxes);
     OK(apl_writer_add_field(w, "labels", APL_U8, APL_TARGET, 1, any, &fx_err));
@@ -152,6 +152,9 @@ Test(kind_values, as_many_elements_as_what_they_are_of)
     values[2].shape = right;
     OK(apl_writer_check(w, values, &fx_err));
     OK(apl_writer_append(w, values, &fx_err));
+    values[2].shape = few;
+    FAILS(APL_E_INVALID, apl_writer_append(w, values, &fx_err));
+    SAYS("labels: 1 element per 'b', which has 2");
     values[2].shape = minus;
     FAILS(APL_E_INVALID, apl_writer_append(w, values, &fx_err));
     apl_writer_close(w);
@@ -190,6 +193,7 @@ Test(kind_values, sides_of_files)
     int64_t sides[2];
     cr_assert(image_sides(jpeg, sizeof jpeg, sides) && sides[0] == 0x102 && sides[1] == 0x304);
     cr_assert(image_sides(png, sizeof png, sides) && sides[0] == 0x304 && sides[1] == 0x10002);
+    cr_assert(image_sides(jpeg, 18, sides), "what follows does not matter");
     for (size_t n = 0; n < 18; n++)
         cr_assert_not(image_sides(jpeg, n, sides), "%zu", n);
     cr_assert_not(image_sides(png, sizeof png - 1, sides));
