@@ -7,7 +7,7 @@ s/"(ratio)": [0-9.]+/"\1": RATIO/
 s/"(level)": -?[0-9]+/"\1": LEVEL/
 s/[0-9a-f]{64}/DIGEST/g
 s/(libapldata|jansson|libpng|aplingest|apldata) [0-9]+\.[0-9]+(\.[0-9]+)?/\1 VERSION/g
-s/^(image|label|fine_label|coarse_label|filename|field|position) +([^ ]+) +(input|target|name|role|position) +([^ ]+( \([a-z]+\))?) +([a-z]+( -?[0-9]+)? +([0-9.]+ k?M?B|raw) +([0-9.]+ k?M?B|stored) +([0-9.]+|ratio))$/\1 | \2 | \3 | \4 | \6/
-s/^(image|label|fine_label|coarse_label|filename|field|position) +([^ ]+) +(input|target|name|role|position) +/\1 | \2 | \3 | /
-s/ \| ([a-z]+)( -?[0-9]+)? +([0-9.]+ k?M?B|raw) +([0-9.]+ k?M?B|stored) +([0-9.]+|ratio)$/ | \1 | \3 | \4 | \5/
+s/^(image|label|fine_label|coarse_label|filename|field|position) +([^ ]+) +(input|target|name|role|position) +([a-z]+)( -?[0-9]+)? +([0-9.]+ k?M?B|raw) +([0-9.]+ k?M?B|stored) +([0-9.]+|ratio)$/\1 | \2 | \3 | \4 | \6 | \7 | \8/
+s/^(image|label|fine_label|coarse_label|filename|field|position) +([^ ]+) +(input|target|name|role|position) +([^ ]+( \([a-z]+\))?) +([a-z]+)( -?[0-9]+)? +([0-9.]+ k?M?B|raw) +(([0-9.]+ k?M?B|stored) +([0-9.]+|ratio))$/\1 | \2 | \3 | \4 | \6 | \8 | \9/
+s/ \| ([0-9.]+ k?M?B|stored) +([0-9.]+|ratio)$/ | \1 | \2/
 s/\| [0-9.]+ k?M?B \| [0-9.]+$/| STORED | RATIO/
