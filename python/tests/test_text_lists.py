@@ -35,8 +35,9 @@ def test_come_back(store: Store) -> None:
     assert "utf8[*]" in store._repr_html_()
 
 
-def test_by_loaders(store: Store) -> None:
-    with Loader(store, batch_size=2, seed=1) as loader:
+@pytest.mark.parametrize("share", [None, "node"])
+def test_by_loaders(store: Store, share: str | None) -> None:
+    with Loader(store, batch_size=2, seed=1, share=share) as loader:
         found = {int(n): names for b in loader for n, names in zip(b["number"], b["names"], strict=True)}
     assert found == dict(enumerate(NAMES))
 

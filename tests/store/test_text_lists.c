@@ -109,6 +109,12 @@ Test(text_lists, are_said_before_the_fields)
     store_le(b.data + at, 4000, 2); /* an entry that nobody knows */
     store_le(b.data + 16, hash_xxh3_64(b.data + 24, b.size - 24), 8);
     FAILS(APL_E_VERSION, manifest_decode(b.data, b.size, &got, &fx_err));
+    store_le(b.data + at + 2, 0, 2); /* which may be passed over: then it comes behind the fields */
+    put_text_lists(&b, &m.schema);
+    store_le(b.data + 8, b.size, 8);
+    store_le(b.data + 16, hash_xxh3_64(b.data + 24, b.size - 24), 8);
+    FAILS(APL_E_CORRUPT, manifest_decode(b.data, b.size, &got, &fx_err));
+    SAYS("fields of lists of texts");
     manifest_free(&m);
     buffer_free(&b);
 }
