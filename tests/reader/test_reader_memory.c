@@ -137,6 +137,24 @@ Test(reader_memory, the_least_budget_has_room_for_batches)
     apl_reader_close(r);
 }
 
+/* A budget that is too small for the window names the largest that it has room for. */
+Test(reader_memory, the_largest_window_is_named)
+{
+    apl_reader_options o = fixture_options();
+    o.memory_budget = 1;
+    uint64_t least = strtoull(strstr(fixture_refused(&o, APL_E_INVALID), "needs ") + 6, NULL, 10);
+    for (o.memory_budget = least; o.memory_budget < least + value_bytes() / 2; o.memory_budget += 50021) {
+        o.window = 0;
+        const char *said = strstr(fixture_refused(&o, APL_E_INVALID), "are enough for one of ");
+        cr_assert_not_null(said);
+        o.window = strtoull(said + strlen("are enough for one of "), NULL, 10);
+        cr_assert(o.window >= BLOCK && o.window < COUNT);
+        apl_reader_close(fixture_reader(&o));
+        o.window++;
+        fixture_refused(&o, APL_E_INVALID);
+    }
+}
+
 /* Blocks are decoded whole: records of theirs that are not of the split take memory too. */
 Test(reader_memory, records_of_other_splits_count)
 {
