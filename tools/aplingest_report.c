@@ -37,6 +37,25 @@ static json_t *splits_json(const struct job *job)
     return list;
 }
 
+/* What there is, and who has said so. */
+static json_t *fields_json(const struct job *job)
+{
+    apl_store *store;
+    const apl_field *f;
+    char kind[APL_KIND_BYTES];
+    json_t *list = json_array();
+    if (apl_store_open(made_path(job), NULL, &store, NULL) != APL_OK)
+        return list;
+    for (unsigned i = 0; (f = apl_store_field(store, i)); i++) {
+        apl_kind_print(NULL, f->kind, kind, sizeof kind);
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(f->name), "type",
+                                              json_text(type_text(f)), "kind", f->kind ? json_text(kind) : json_null(),
+                                              "from", f->kind ? json_text(origin_text(f->kind->origin)) : json_null()));
+    }
+    apl_store_close(store);
+    return list;
+}
+
 static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
 {
     json_t *digest = job->ingest.parts ? json_null() : json_digest(sum->source_digest);
@@ -48,6 +67,7 @@ static int report_json(const struct job *job, const apl_ingest_summary *sum, dou
                   json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
                   seconds, "source_sha256", digest, "named_splits", splits_json(job), "skipped",
                   job->skipped.list, "warned", job->warned.list);
+    json_object_set_new(object, "fields", fields_json(job));
     if (job->ingest.parts)
         json_object_set_new(object, "part", part_json(job));
     return print_json(object, EXIT_SUCCESS);

@@ -276,18 +276,31 @@ static int describe_classes(apl_store *store, const struct split_names *splits, 
 }
 
 /* Only inputs: nobody normalises a label. */
+static void add_figures(struct table *table, const char *field, const char *split, unsigned channel, double mean,
+                        double std)
+{
+    char text[16];
+    if (!table->count)
+        ADD_ROW(table, "field", "split", "channel", "mean", "deviation");
+    snprintf(text, sizeof text, "%u", channel);
+    ADD_ROW(table, shown(field), shown(split), text, number_text("%.3f", mean), number_text("%.3f", std));
+}
+
 static void add_moments(struct table *table, const apl_store *store, unsigned field, unsigned split)
 {
-    const apl_field *f = apl_store_field(store, field);
+    const char *name = apl_store_field(store, field)->name;
     double mean, std;
-    for (unsigned c = 0; apl_store_moments(store, split, field, c, &mean, &std) == APL_OK; c++) {
-        if (!table->count)
-            ADD_ROW(table, "field", "split", "channel", "mean", "deviation");
-        char channel[16];
-        snprintf(channel, sizeof channel, "%u", c);
-        ADD_ROW(table, shown(f->name), shown(apl_store_split(store, split)->name), channel,
-                number_text("%.3f", mean), number_text("%.3f", std));
-    }
+    for (unsigned c = 0; apl_store_moments(store, split, field, c, &mean, &std) == APL_OK; c++)
+        add_figures(table, name, apl_store_split(store, split)->name, c, mean, std);
+}
+
+/* Those of the training split of the store that the records were extracted from. */
+static void add_kept_moments(struct table *table, const apl_store *store, unsigned field)
+{
+    const char *name = apl_store_field(store, field)->name;
+    double mean, std;
+    for (unsigned c = 0; apl_store_training_moments(store, field, c, &mean, &std) == APL_OK; c++)
+        add_figures(table, name, "train (kept)", c, mean, std);
 }
 
 static int describe_moments(const apl_store *store)
@@ -297,6 +310,8 @@ static int describe_moments(const apl_store *store)
     for (unsigned i = 0; i < info->fields; i++)
         for (unsigned s = 0; s < info->splits && apl_store_field(store, i)->role == APL_INPUT; s++)
             add_moments(&table, store, i, s);
+    for (unsigned i = 0; i < info->fields && apl_store_find_split(store, "train") < 0; i++)
+        add_kept_moments(&table, store, i);
     if (table.count)
         putchar('\n');
     return table_print(&table);

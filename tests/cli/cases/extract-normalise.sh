@@ -14,3 +14,4 @@ run aplingest -q val val.db
 run apldata stream val.db --scale normalise --dtype f32
 run apldata serve val.db --socket s --ranks 0 --scale normalise --dtype f32
 run apldata bench val.db --scale normalise --dtype f32
+apldata info test.db | grep -A 4 deviation
