@@ -4,6 +4,7 @@
 #include "cell.h"
 #include "field_name.h"
 #include "image_kind.h"
+#include "text_list.h"
 #include "wds_number.h"
 
 #include <inttypes.h>
@@ -159,7 +160,7 @@ void column_decide(struct column *c)
         decide(c, c->single ? APL_F32 : c->all_whole ? APL_I64 : APL_F64, nested ? 2 : 1,
                fixed ? (int64_t)c->length : -1, nested ? c->inner : 0);
     } else
-        decide(c, APL_UTF8, 1, -1, 0);
+        decide(c, APL_UTF8, c->texts ? 2 : 1, -1, -1);
 }
 
 static apl_status check_labels(const struct column *c, const char **file, apl_error *err)
@@ -326,6 +327,8 @@ apl_status column_value(const struct column *c, const struct cell *cell, struct 
     apl_status status = APL_OK;
     if (c->classes) {
         status = put_class(c, cell, out, err);
+    } else if (c->dtype == APL_UTF8 && c->ndim == 2) {
+        status = text_list_put(cell, out, shape, err);
     } else if (c->dtype == APL_UTF8) {
         shape[0] = (int64_t)cell->length;
         if (cell->length > 0)

@@ -15,6 +15,8 @@ void list_kinds_shape(struct list_columns *l)
         struct column *c = &l->columns[i];
         const apl_kind *kind = said_of(l, c);
         bool boxes = kind && kind->id == APL_KIND_BOXES;
+        bool named = kind && (kind->id == APL_KIND_LABEL || kind->id == APL_KIND_TEXT);
+        c->texts = named && kind->per[0] && c->kinds[CELL_TEXT] > 0;
         if (!kind || !c->any_list)
             continue;
         if (boxes && !c->any_filled) /* in no record is there one */

@@ -127,3 +127,30 @@ Test(said_kinds, boxes_follow_images_that_are_resized)
     apl_batch_release(all);
     apl_store_close(s);
 }
+
+/* Names of boxes go with them, and so each box has its own. */
+Test(said_kinds, lists_of_texts)
+{
+    static const char *const kinds[] = {"boxes=boxes", "names=label,per=boxes"};
+    put_text("in/t.jsonl", "{\"boxes\": [[1, 1, 2, 3], [1, 1, 2, 3]], \"names\": [\"cat\", \"\u00e9\"]}\n"
+                           "{\"boxes\": [], \"names\": []}\n"
+                           "{\"boxes\": [[1, 1, 2, 3]], \"names\": [\"\"]}\n"
+                           "{\"boxes\": [], \"names\": null}\n"
+                           "{\"boxes\": [[1, 1, 2, 3]], \"names\": [\"a\", \"b\"]}\n"
+                           "{\"boxes\": [[1, 1, 2, 3]], \"names\": [7]}\n"
+                           "{\"boxes\": [[1, 1, 2, 3]], \"names\": \"cat\"}\n");
+    say(kinds, 2);
+    IX_REFUSED(APL_E_SOURCE, "names: 2 elements per 'boxes', which has 1", "in/t.jsonl");
+    ix_options.skip_bad = 3;
+    apl_store *s = IX_STORE("in/t.jsonl");
+    said_of(s, "names", "label,per=boxes", APL_DECLARED);
+    cr_assert(strstr(ix_said, "row 6, column names: is not a list of texts"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "row 7, column names: is not a list of texts"), "%s", ix_said);
+    apl_batch *all = fx_get_all(s);
+    const apl_column *c = apl_batch_column(all, (unsigned)apl_store_find_field(s, "names"));
+    static const int64_t shapes[8] = {2, 3, 0, 0, 1, 0, 0, 0};
+    cr_assert(memcmp(c->shapes, shapes, sizeof shapes) == 0);
+    cr_assert(memcmp(c->data, "cat\xc3\xa9\0", 6) == 0);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
