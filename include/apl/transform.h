@@ -81,7 +81,8 @@ typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpo
  *
  * Masks, and maps of nearest elements, have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or
  * three varying dimensions with one channel, or kept as image/jpeg. They keep their dtype; in batches they have the
- * shape {H, W} or {N, H, W} of the crop. Resampling takes the nearest element; padding is mask_fill, or reflected like
+ * shape {H, W} or {N, H, W} of the crop. Masks of instances, {-1, H, W} or per boxes {n, H, W}, are as many in batches as
+ * in their record, or as boxes are left. Resampling takes the nearest element; padding is mask_fill, or reflected like
  * the image. Boxes, f32 {n, 4} of form xyxy, xywh or cxcywh in pixels, are clamped to the crop; see box_min_size. With
  * box i, element i of fields that are per the boxes is removed. In batches, boxes and what is per them have a first
  * dimension that varies, however they are stored; they are collated like other such fields, but cannot be packed or be

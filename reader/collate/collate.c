@@ -301,6 +301,8 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
         return collate_photos(w, job, f, &assembly, err);
     apl_collate how = w->spec->options.collations[f].how;
     describe_column(w, job, f, NULL);
+    if (w->spec->options.follows[f].as == FOLLOW_PLANES)
+        follow_describe_planes(w, job, f);
     if (how == APL_COLLATE_PAD)
         return padded_collate(w, job, f, err);
     if (how == APL_COLLATE_EDGE_INDEX)

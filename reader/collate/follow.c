@@ -200,17 +200,34 @@ apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error 
 
 /* ----------------------------------------------------------------------------------------------- boxes */
 
+/* How many elements the record of row k has, before any are left out. */
+static size_t first_length(const struct worker *w, const struct job *job, unsigned f, size_t k)
+{
+    int64_t shape[APL_MAX_DIMS];
+    values_shape(w, job, f, k, shape);
+    return (size_t)shape[0];
+}
+
 /* Makes room for the values of a batch, of which there are as many as records have at most. */
 static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
+    const apl_transform *t = &w->spec->options.transforms[w->spec->options.follows[f].image];
+    bool planes = w->spec->options.follows[f].as == FOLLOW_PLANES;
     struct made_values *made = &w->made[f];
-    size_t bytes = 0;
+    size_t bytes = 0, elements = 0;
     made->any = false; /* the records' own are measured */
-    for (size_t k = 0; k < job->buffer->batch.rows; k++)
-        bytes += values_bytes(w, job, f, k);
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        size_t n = first_length(w, job, f, k);
+        bytes += planes ? n * following_plane_bytes(w->spec, f) : values_bytes(w, job, f, k);
+        elements += n;
+    }
+    made->sides[0] = planes ? t->crop_height : 0;
+    made->sides[1] = planes ? t->crop_width : 0;
     if (!made->starts)
         made->starts = calloc(w->spec->options.batch_size + 1, sizeof *made->starts);
-    return made->starts && scratch_reserve(&made->values, bytes) ? APL_OK : fail_nomem(err);
+    bool room = made->starts && scratch_reserve(&made->values, bytes) &&
+                scratch_reserve(&made->which, elements * sizeof(uint32_t));
+    return room ? APL_OK : fail_nomem(err);
 }
 
 /* So many elements of `unit` bytes are those of row k. */
@@ -235,18 +252,16 @@ static apl_status move_boxes(struct worker *w, const struct job *job, const stru
     return APL_OK;
 }
 
-/* The boxes of row k after those before; *kept: which of the record's they are. */
+/* The boxes of row k after those before, and which of the record's they are. */
 static apl_status follow_row(struct worker *w, struct job *job, unsigned f, size_t k, apl_error *err)
 {
     const struct follow *follow = &w->spec->options.follows[f];
     const apl_transform *t = &w->spec->options.transforms[follow->image];
     struct made_values *made = &w->made[f];
     const struct geometry *g = &w->geometry[k];
-    size_t n = (size_t)values_length(w, job, f, k), kept = 0;
+    size_t n = first_length(w, job, f, k), kept = 0;
     const uint8_t *value;
-    uint32_t *which = (uint32_t *)scratch_reserve(&w->places, (n + 1) * sizeof *which);
-    if (!which)
-        return fail_nomem(err);
+    uint32_t *which = (uint32_t *)(void *)made->which.data + made->starts[k].elements;
     TRY(values_take(w, job, f, k, &value, err));
     const size_t unit = BOX_NUMBERS * sizeof(float);
     float *boxes = (float *)(void *)(made->values.data + made->starts[k].bytes);
@@ -265,45 +280,90 @@ static apl_status follow_row(struct worker *w, struct job *job, unsigned f, size
     return APL_OK;
 }
 
-/* What goes with the boxes of row k that were kept. */
-static apl_status follow_with(struct worker *w, struct job *job, unsigned f, size_t k, size_t boxes,
-                              size_t kept, apl_error *err)
+/* Of all `n` elements that a field has in row k, those that go with boxes which were kept, or, without boxes, all. */
+struct chosen {
+    size_t n, kept;
+    const uint32_t *which; /* NULL: all */
+};
+
+static apl_status choose_elements(struct worker *w, struct job *job, unsigned f, size_t k, struct chosen *c,
+                                  apl_error *err)
 {
-    struct made_values *made = &w->made[f];
-    const uint8_t *value;
-    const uint32_t *which = (const uint32_t *)w->places.data;
-    size_t n = (size_t)values_length(w, job, f, k);
-    if (n != boxes)
-        return fail(err, APL_E_INVALID, "%s for %s: as many are wanted", number_of(n, "value", "values"),
-                    number_of(boxes, "box", "boxes"));
-    TRY(values_take(w, job, f, k, &value, err));
-    const size_t unit = n ? values_bytes(w, job, f, k) / n : 0; /* its other dimensions may differ by record */
-    uint8_t *out = made->values.data + made->starts[k].bytes;
-    for (size_t i = 0; i < kept && unit; i++)
-        memcpy(out + i * unit, value + which[i] * unit, unit);
-    made_end(made, k, kept, unit);
+    const struct follow *follow = &w->spec->options.follows[f];
+    const struct made_values *boxes = &w->made[follow->boxes];
+    *c = (struct chosen){.n = first_length(w, job, f, k)};
+    c->kept = c->n;
+    if (follow->as == FOLLOW_PLANES && !follow->per_boxes)
+        return APL_OK;
+    size_t due = first_length(w, job, follow->boxes, k);
+    if (c->n != due)
+        return fail(err, APL_E_INVALID, "%s for %s: as many are wanted", number_of(c->n, "value", "values"),
+                    number_of(due, "box", "boxes"));
+    c->kept = (size_t)(boxes->starts[k + 1].elements - boxes->starts[k].elements);
+    c->which = (const uint32_t *)(void *)boxes->which.data + boxes->starts[k].elements;
     return APL_OK;
 }
 
-/* Boxes, and after each row's what goes with them. */
-static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, apl_error *err)
+/* Row k of a field that has an element for each box. */
+static apl_status follow_with(struct worker *w, struct job *job, unsigned f, size_t k, apl_error *err)
 {
-    const struct follow *follows = w->spec->options.follows;
-    const struct made_values *made = &w->made[boxes];
+    struct made_values *made = &w->made[f];
+    const uint8_t *value;
+    struct chosen c;
+    TRY(choose_elements(w, job, f, k, &c, err));
+    TRY(values_take(w, job, f, k, &value, err));
+    const size_t unit =
+        c.n ? values_bytes(w, job, f, k) / c.n : 0; /* its other dimensions may differ by record */
+    uint8_t *out = made->values.data + made->starts[k].bytes;
+    for (size_t i = 0; i < c.kept && unit; i++)
+        memcpy(out + i * unit, value + c.which[i] * unit, unit);
+    made_end(made, k, c.kept, unit);
+    return APL_OK;
+}
+
+/* Row k of planes, each of which is a mask of its own. */
+static apl_status follow_planes(struct worker *w, struct job *job, unsigned f, size_t k, apl_error *err)
+{
+    struct made_values *made = &w->made[f];
+    const struct geometry *g = &w->geometry[k];
+    const size_t plane = (size_t)g->width * g->height * apl_dtype_size(w->spec->schema->fields[f].dtype),
+                 unit = following_plane_bytes(w->spec, f);
+    int64_t shape[APL_MAX_DIMS];
+    const uint8_t *value;
+    struct warps warps;
+    struct chosen c;
+    TRY(choose_elements(w, job, f, k, &c, err));
+    values_shape(w, job, f, k, shape);
+    if (c.n)
+        TRY(check_mask_size(g, (uint32_t)shape[2], (uint32_t)shape[1], err));
+    TRY(values_take(w, job, f, k, &value, err));
+    TRY(draw_warps(w, job, w->spec->options.follows[f].image, k, &warps, err));
+    uint8_t *out = made->values.data + made->starts[k].bytes;
+    for (size_t i = 0; i < c.kept; i++)
+        TRY(make_mask(w, f, g, &warps, value + (c.which ? c.which[i] : i) * plane, unit, out + i * unit,
+                      err));
+    made_end(made, k, c.kept, unit);
+    return APL_OK;
+}
+
+static apl_status follow_all(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    enum follow_as as = w->spec->options.follows[f].as;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        size_t n = (size_t)values_length(w, job, boxes, k);
-        apl_status status = follow_row(w, job, boxes, k, err);
+        apl_status status = as == FOLLOW_BOXES    ? follow_row(w, job, f, k, err)
+                            : as == FOLLOW_PLANES ? follow_planes(w, job, f, k, err)
+                                                  : follow_with(w, job, f, k, err);
         if (status != APL_OK)
-            return values_name(w, job, boxes, k, status, err);
-        for (unsigned f = 0; f < w->spec->schema->count; f++) {
-            if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].boxes != boxes)
-                continue;
-            status = follow_with(w, job, f, k, n, made->starts[k + 1].elements - made->starts[k].elements, err);
-            if (status != APL_OK)
-                return values_name(w, job, f, k, status, err);
-        }
+            return values_name(w, job, f, k, status, err);
     }
     return APL_OK;
+}
+
+void follow_describe_planes(const struct worker *w, struct job *job, unsigned f)
+{
+    apl_column *column = &job->buffer->batch.columns[f];
+    column->shape[1] = w->made[f].sides[0];
+    column->shape[2] = w->made[f].sides[1];
 }
 
 static bool is_of_image(const struct follow *follow, unsigned image)
@@ -320,6 +380,9 @@ apl_status follow_boxes(struct worker *w, struct job *job, unsigned image, apl_e
             TRY(made_begin(w, job, f, err));
     for (unsigned f = 0; f < fields; f++)
         if (is_of_image(&follows[f], image) && follows[f].as == FOLLOW_BOXES)
+            TRY(follow_all(w, job, f, err));
+    for (unsigned f = 0; f < fields; f++)
+        if (is_of_image(&follows[f], image) && follows[f].as != FOLLOW_BOXES)
             TRY(follow_all(w, job, f, err));
     for (unsigned f = 0; f < fields; f++)
         if (is_of_image(&follows[f], image))

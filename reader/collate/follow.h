@@ -12,7 +12,10 @@ void follow_note_crop(const struct worker *w, const struct job *job, const struc
 /* Writes the column of a mask, after its images. Errors name record and field. */
 apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err);
 
-/* Makes the boxes that follow the images of a field, if there are any, and what goes with them, for values.h. */
+/* Of the column of planes: their size is that of the crop. */
+void follow_describe_planes(const struct worker *w, struct job *job, unsigned f);
+
+/* Makes the boxes that follow the images of a field, if there are any, what goes with them, and planes, for values.h. */
 apl_status follow_boxes(struct worker *w, struct job *job, unsigned image, apl_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "need.h"
 
 #include "delivery.h"
+#include "following.h"
 #include "values.h"
 
 #define COLUMN_END 64 /* bytes that columns have behind their values */
@@ -11,6 +12,16 @@ struct value_bytes {
     size_t all, largest;
 };
 
+/* As it will be in the batch, if that is known. */
+static size_t bytes_in_batch(const struct worker *w, const struct job *job, unsigned f, size_t k)
+{
+    int64_t shape[APL_MAX_DIMS];
+    if (w->spec->options.follows[f].as != FOLLOW_PLANES)
+        return values_bytes(w, job, f, k);
+    values_shape(w, job, f, k, shape);
+    return (size_t)shape[0] * following_plane_bytes(w->spec, f);
+}
+
 static struct value_bytes value_bytes_of(const struct worker *w, const struct job *job, unsigned f)
 {
     struct value_bytes e = {0, 0};
@@ -18,7 +29,7 @@ static struct value_bytes value_bytes_of(const struct worker *w, const struct jo
         uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
         if (standing_block(w->standing, job->epoch, index)->stage == BLOCK_BAD)
             continue;
-        size_t bytes = values_bytes(w, job, f, k);
+        size_t bytes = bytes_in_batch(w, job, f, k);
         e.all += bytes;
         e.largest = bytes > e.largest ? bytes : e.largest;
     }

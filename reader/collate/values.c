@@ -42,6 +42,8 @@ void values_shape(const struct worker *w, const struct job *job, unsigned f, siz
     raw_column_shape(column, &w->spec->schema->fields[f], record, shape);
     if (made)
         shape[0] = (int64_t)(made->starts[k + 1].elements - made->starts[k].elements);
+    for (unsigned i = 0; made && made->sides[0] && i < 2; i++)
+        shape[1 + i] = made->sides[i];
 }
 
 int64_t values_length(const struct worker *w, const struct job *job, unsigned f, size_t k)
@@ -51,7 +53,8 @@ int64_t values_length(const struct worker *w, const struct job *job, unsigned f,
         return (int64_t)(made->starts[k + 1].elements - made->starts[k].elements);
     uint32_t record;
     const struct raw_column *column = values_column(w, job, f, k, &record);
-    size_t each = (size_t)4 * field_varying(&w->spec->schema->fields[f]); /* of the dimensions that vary, the first */
+    size_t each =
+        (size_t)4 * field_varying(&w->spec->schema->fields[f]); /* of the dimensions that vary, the first */
     return (int64_t)load_le(column->dims.data + record * each, 4);
 }
 

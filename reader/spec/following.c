@@ -80,6 +80,15 @@ static apl_status refuse_unclear(const struct mover *m, const apl_field *f, apl_
 
 /* ------------------------------------------------------------------------------------------------- masks */
 
+/* A field whose records have as many elements each is read as if that varied, as elements are left out. */
+static void read_as_varying(struct spec *spec, unsigned field)
+{
+    apl_field *f = &spec->own.fields[field];
+    f->shape[0] = -1;
+    f->value_bytes = 0;
+    spec->options.ragged = true;
+}
+
 static bool is_mask(const apl_field *f)
 {
     if (is_photo(f))
@@ -129,6 +138,15 @@ static apl_status take_fills(const apl_field *f, const apl_transform *t, struct 
     return APL_OK;
 }
 
+/* Masks of instances: each record has its own number, of one size or of their image's. Three dimensions that vary without boxes are a
+ * mask of one channel. */
+static bool is_planes(const struct schema *schema, const apl_field *f)
+{
+    if (f->media || f->dtype == APL_UTF8 || f->ndim != 3 || (f->shape[1] < 0) != (f->shape[2] < 0))
+        return false;
+    return kinds_boxes(schema, f) >= 0 || (f->shape[0] < 0 && f->shape[1] >= 0);
+}
+
 /* Masks, and maps of nearest elements. */
 static apl_status let_mask_follow(struct spec *spec, const struct mover *m, unsigned field, apl_error *err)
 {
@@ -139,27 +157,21 @@ static apl_status let_mask_follow(struct spec *spec, const struct mover *m, unsi
         return fail(err, APL_E_UNSUPPORTED,
                     "field %s: %s cannot move a linear map yet, only one of nearest elements (kind map)",
                     f->name, m->option);
-    if (!is_mask(f))
+    bool planes = is_planes(spec->schema, f);
+    if (!planes && !is_mask(f))
         return fail(err, APL_E_INVALID,
                     "field %s: is %s, which %s cannot move as a mask or map, which is " A_MASK, f->name,
                     field_type_text(f, text), m->option);
     TRY(take_fills(f, m->transform, follow, err));
     TRY(check_sides(f, image, err));
-    follow->as = FOLLOW_MASK;
+    follow->as = planes ? FOLLOW_PLANES : FOLLOW_MASK;
     follow->image = m->image;
+    if (planes && f->shape[0] >= 0)
+        read_as_varying(spec, field);
     return APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- boxes */
-
-/* A field whose records have as many elements each is read as if that varied, as elements are left out. */
-static void read_as_varying(struct spec *spec, unsigned field)
-{
-    apl_field *f = &spec->own.fields[field];
-    f->shape[0] = -1;
-    f->value_bytes = 0;
-    spec->options.ragged = true;
-}
 
 /* Has it elements that can be left out? Their number varies, or nothing does; a text and a file are one. */
 static bool has_rows(const apl_field *f)
@@ -215,6 +227,11 @@ static apl_status let_follow_boxes(struct spec *spec, const struct mover *m, uns
     const apl_field *f = &spec->schema->fields[field];
     char text[FIELD_TYPE_TEXT];
     bool moves = follow->as != FOLLOW_NOTHING;
+    if (follow->as == FOLLOW_PLANES) {
+        follow->boxes = boxes;
+        follow->per_boxes = true;
+        return APL_OK;
+    }
     if (!m->removes && (moves || !has_rows(f)))
         return APL_OK;
     if (moves || !has_rows(f))
@@ -334,11 +351,21 @@ apl_status following_check(const struct spec *spec, apl_error *err)
         if (follow->as == FOLLOW_MASK && o->collations[f].how)
             return fail(err, APL_E_INVALID, "field %s: a mask, which is of one size, and has a collation",
                         name);
+        if (follow->as == FOLLOW_PLANES && o->collations[f].how > APL_COLLATE_RAGGED)
+            return fail(err, APL_E_INVALID,
+                        "field %s: masks of which each record has its own number are collated as ragged",
+                        name);
         if (follow->as != FOLLOW_NOTHING && o->collations[f].how > APL_COLLATE_PAD)
             return fail(err, APL_E_INVALID, "field %s: what goes with boxes is collated as ragged or pad",
                         name);
     }
     return APL_OK;
+}
+
+size_t following_plane_bytes(const struct spec *spec, unsigned field)
+{
+    const apl_transform *t = &spec->options.transforms[spec->options.follows[field].image];
+    return (size_t)t->crop_height * t->crop_width * apl_dtype_size(spec->schema->fields[field].dtype);
 }
 
 void following_row_bytes(const struct spec *spec, size_t *bytes)

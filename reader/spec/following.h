@@ -15,6 +15,9 @@ apl_status following_check(const struct spec *spec, apl_error *err);
 /* Planes of a mask: 1 for masks of two dimensions, as for those of which each record has one. */
 unsigned following_planes(const apl_field *mask);
 
+/* Bytes of one of the planes that a field of FOLLOW_PLANES becomes. */
+size_t following_plane_bytes(const struct spec *spec, unsigned field);
+
 /* Fills in the bytes of a row of the fields that are masks. */
 void following_row_bytes(const struct spec *spec, size_t *bytes);
 

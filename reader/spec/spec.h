@@ -36,13 +36,15 @@ struct packing {
         most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
 };
 
-/* What a field is to the images of another, and which other: masks and maps, boxes, and what has an element for each of these. */
-enum follow_as { FOLLOW_NOTHING, FOLLOW_MASK, FOLLOW_BOXES, FOLLOW_WITH_BOXES };
+/* What a field is to the images of another, and which other: masks and maps, boxes, what has an element for each of these, and planes: masks
+ * of which each record has its own number, perhaps one for each box. */
+enum follow_as { FOLLOW_NOTHING, FOLLOW_MASK, FOLLOW_BOXES, FOLLOW_WITH_BOXES, FOLLOW_PLANES };
 /* Where masks are filled. */
 enum follow_fill { FILL_PADDED, FILL_AFFINE, FILL_PERSPECTIVE, FILL_ELASTIC, FOLLOW_FILLS };
 struct follow {
     enum follow_as as;
     unsigned image, boxes;          /* boxes: themselves, or those that it has elements for */
+    bool per_boxes;                 /* planes: is there one for each box? */
     apl_form form;                  /* of boxes */
     uint8_t fills[FOLLOW_FILLS][8]; /* of a mask: an element each */
 };

@@ -71,13 +71,11 @@ static void append(apl_writer *w, uint64_t id, bool any, size_t labels)
                   box_shape[2] = {boxes, BOX_NUMBERS},
                   label_shape[1] = {labels ? (int64_t)labels : (int64_t)boxes},
                   name_shape[2] = {boxes, (int64_t)width_of_names};
-    OK(apl_writer_append(w,
-                         (apl_value[]){{image, shape},
-                                       {mask, mask_shape},
-                                       {box, box_shape},
-                                       {label, label_shape},
-                                       {names, name_shape}},
-                         &fx_err));
+    OK(apl_writer_append(
+        w,
+        (apl_value[]){
+            {image, shape}, {mask, mask_shape}, {box, box_shape}, {label, label_shape}, {names, name_shape}},
+        &fx_err));
 }
 
 /* Of images of any size, or of PLANE x PLANE. `labels` of each record: 0: as many as boxes. */
@@ -101,9 +99,9 @@ static apl_store *make_store(bool any, size_t labels)
 }
 
 static const char *const all_kinds[] = {"mask=mask", "boxes=boxes,xyxy", "labels=label,per=boxes",
-                                        "names=label,per=boxes"},
-                         *const mask_alone[] = {"mask=mask", "boxes=plain", "labels=plain", "names=text"};
-#define KINDS 4u
+                                        "names=label,per=boxes", NULL},
+                         *const mask_alone[] = {"mask=mask", "boxes=plain", "labels=plain", "names=text",
+                                                NULL};
 
 static apl_transform following(void)
 {
@@ -115,13 +113,15 @@ static apl_transform following(void)
     return t;
 }
 
+/* `kinds` end with NULL. */
 static apl_reader_options asking(const apl_transform *t, const char *const *kinds)
 {
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     o.transforms = t;
     o.transform_count = 1;
     o.kinds = kinds;
-    o.kind_count = kinds ? KINDS : 0;
+    while (kinds && kinds[o.kind_count])
+        o.kind_count++;
     return o;
 }
 
@@ -324,7 +324,7 @@ Test(reader_follow, boxes_are_padded_too)
 static void check_refused(apl_store *s, const apl_transform *t, apl_status status, const char *mask,
                           const char *boxes, const char *labels, const char *why)
 {
-    const char *const kinds[KINDS] = {mask, boxes, labels, "names=text"};
+    const char *const kinds[] = {mask, boxes, labels, "names=text", NULL};
     apl_reader_options o = asking(t, kinds);
     apl_reader *r;
     FAILS(status, apl_reader_open(s, &o, &r, &fx_err));
@@ -412,7 +412,7 @@ static apl_store *make_pairs(bool fixed_boxes)
 /* Labels of a fixed number go with their boxes, one by one; both come out as lists. */
 Test(reader_follow, labels_of_a_fixed_number_go_with_their_boxes)
 {
-    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "more=boxes,xywh"};
+    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "more=boxes,xywh", NULL};
     for (unsigned way = 0; way < 4; way++) {
         apl_store *s = make_pairs(way & 1);
         apl_transform t = following();
@@ -449,10 +449,92 @@ Test(reader_follow, labels_of_a_fixed_number_go_with_their_boxes)
     }
 }
 
+/* Two boxes a record, and for each a plane: the image's own pixels, or those of 255 less. `number` of planes, and their sides, as the
+ * field says. */
+static apl_store *make_instances(int64_t number, int64_t side)
+{
+    const int64_t image[3] = {3, PLANE, PLANE}, boxes[2] = {-1, BOX_NUMBERS}, any[1] = {-1},
+                  masks[3] = {number, side, side}, shape[2] = {2, BOX_NUMBERS}, two[1] = {2},
+                  planes[3] = {2, PLANE, PLANE};
+    const size_t plane = PLANE * PLANE;
+    uint8_t pixels[3 * PLANE * PLANE], mask[2 * PLANE * PLANE];
+    apl_writer *w = NULL;
+    OK(apl_writer_open(fx_path("instances"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, image, &fx_err));
+    OK(apl_writer_add_field(w, "boxes", APL_F32, APL_TARGET, 2, boxes, &fx_err));
+    OK(apl_writer_add_field(w, "labels", APL_I64, APL_TARGET, 1, any, &fx_err));
+    OK(apl_writer_add_field(w, "masks", APL_U8, APL_TARGET, 3, masks, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (uint32_t id = 0; id < RECORDS; id++) {
+        const int64_t label[2] = {0, 1};
+        float box[2][BOX_NUMBERS];
+        for (uint32_t i = 0; i < 3 * plane; i++)
+            pixels[i] = pixel_of(id, i % plane % PLANE, (uint32_t)(i % plane / PLANE));
+        for (uint32_t i = 0; i < 2 * plane; i++)
+            mask[i] = (uint8_t)(i < plane ? pixels[i] : 255 - pixels[i - plane]);
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t x = (11 * i + id) % PLANE, y = (7 * id + 3) % PLANE;
+            memcpy(box[i], (float[]){(float)x, (float)y, (float)x + 1, (float)y + 1}, sizeof box[i]);
+        }
+        OK(apl_writer_append(w, (apl_value[]){{pixels, image}, {box, shape}, {label, two}, {mask, planes}},
+                             &fx_err));
+    }
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    return fx_open(fx_path("instances"));
+}
+
+/* Each plane that is left is of the box that is: moved as its image was. */
+static unsigned check_planes(const apl_batch *b)
+{
+    const apl_column *labels = apl_batch_column(b, 2), *masks = apl_batch_column(b, 3);
+    const size_t plane = (size_t)OUT * OUT;
+    unsigned seen = 0;
+    for (size_t k = 0; k < apl_batch_rows(b); k++) {
+        const uint8_t *image = (const uint8_t *)apl_batch_column(b, 0)->data + k * 3 * plane;
+        const int64_t *shape = masks->shapes + 3 * k;
+        cr_assert(shape[0] == labels->shapes[k] && shape[1] == OUT && shape[2] == OUT);
+        cr_assert_eq(masks->offsets[k + 1] - masks->offsets[k], (uint64_t)shape[0] * plane);
+        for (int64_t i = 0; i < shape[0]; i++, seen++) {
+            int64_t label = ((const int64_t *)labels->data)[labels->offsets[k] + (uint64_t)i];
+            const uint8_t *mask = (const uint8_t *)masks->data + masks->offsets[k] + (size_t)i * plane;
+            for (size_t at = 0; at < plane; at++)
+                cr_assert_eq(mask[at], label ? 255 - image[at] : image[at]);
+        }
+    }
+    return seen;
+}
+
+Test(reader_follow, masks_of_instances_go_with_their_boxes)
+{
+    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "masks=mask,per=boxes",
+                                        NULL};
+    static const int64_t types[][2] = {{-1, PLANE}, {2, PLANE}, {-1, -1}};
+    for (unsigned way = 0; way < 6; way++) {
+        apl_store *s = make_instances(types[way % 3][0], types[way % 3][1]);
+        apl_transform t = following();
+        apl_status status;
+        apl_batch *b;
+        unsigned seen = 0;
+        t.box_min_size = way < 3 ? 0 : 1;
+        apl_reader *r = open_reader(s, &t, kinds, NULL, 2);
+        while ((status = apl_reader_next(r, &b, &fx_err)) == APL_OK) {
+            seen += check_planes(b);
+            apl_batch_release(b);
+        }
+        cr_assert_eq(status, APL_END, "%s", fx_err.message);
+        cr_assert(way < 3 ? seen == 2 * RECORDS : seen > 0 && seen < 2 * RECORDS, "%u", seen);
+        apl_reader_close(r);
+        apl_store_close(s);
+        fx_tear_down();
+        fx_set_up();
+    }
+}
+
 /* A text is of all boxes together: it can be beside them, but nothing can be taken out of it. */
 Test(reader_follow, texts_cannot_lose_what_is_of_one_box)
 {
-    static const char *const kinds[] = {"boxes=boxes", "words=text,per=boxes", "more=plain"};
+    static const char *const kinds[] = {"boxes=boxes", "words=text,per=boxes", "more=plain", NULL};
     apl_store *s = make_pairs(false);
     apl_transform t = following();
     apl_reader *r;
@@ -463,7 +545,7 @@ Test(reader_follow, texts_cannot_lose_what_is_of_one_box)
     apl_reader_close(r);
     t.box_min_size = 1;
     FAILS(APL_E_UNSUPPORTED, apl_reader_open(s, &o, &r, &fx_err));
-    SAYS("field words: is utf8[*], per boxes: elements of it cannot be left out");
+    SAYS("field words: is utf8, per boxes: elements of it cannot be left out");
     o.field_count = 2; /* what is not read is no matter */
     OK(apl_reader_open(s, &o, &r, &fx_err));
     apl_reader_close(r);
@@ -473,7 +555,7 @@ Test(reader_follow, texts_cannot_lose_what_is_of_one_box)
 /* Readers that share what is decoded may take the same field in two ways: as it is stored, or as boxes. */
 Test(reader_follow, readers_share_no_values_that_they_take_in_another_way)
 {
-    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "more=plain"};
+    static const char *const kinds[] = {"boxes=boxes", "labels=label,per=boxes", "more=plain", NULL};
     apl_store *s = make_pairs(true);
     apl_transform t = following();
     apl_batch *lists, *arrays;
