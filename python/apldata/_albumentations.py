@@ -17,7 +17,7 @@ from ._errors import InvalidError
 from ._foreign import Wrapped
 from ._library import library_of
 from ._records import Keys, in_threads
-from ._roles import Roles
+from ._roles import Roles, elements_at
 from .schema import Field, has_channels_last
 from .transforms import MOVING
 
@@ -174,8 +174,7 @@ class Albumentations(Wrapped):
         if self.roles.boxes is not None:
             values.append(_as_before(data["bboxes"], np.asarray(columns[self.roles.boxes.name][row])))
         for name in self.changed[len(values) :]:
-            given = columns[name][row]
-            values.append([given[at] for at in left] if isinstance(given, list) else np.asarray(given)[left])
+            values.append(elements_at(name, columns[name][row], left))
         return values
 
     def _pipelines(self, slot: int) -> list[Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from ._errors import InvalidError
 from .schema import Field
 
 
@@ -25,3 +27,12 @@ class Roles:
     def shares(self, other: Roles) -> bool:
         """Is an image in both?"""
         return not set(self.images).isdisjoint(other.images)
+
+
+def elements_at(name: str, values: Any, rows: list[int]) -> Any:
+    """Those elements of a value that are left with their boxes."""
+    if isinstance(values, str) or getattr(values, "ndim", 1) == 0:
+        raise InvalidError(
+            f"field {name}: per boxes, of which some are removed, and it has no element for each"
+        )
+    return [values[row] for row in rows] if isinstance(values, list) else values[rows]

@@ -31,6 +31,7 @@ from apldata._progress import Bar, Progress
 from apldata._store import Store
 from apldata._units import share, size
 from apldata._warning import warn
+from apldata.kinds import Kind, texts_of
 
 _PHASES = ("reading", "checking", "done")
 _MAX_SIDE = 65500  # of a JPEG
@@ -164,17 +165,6 @@ def _column_types(types: object) -> list[bytes]:
     return [each.encode() for each in given]
 
 
-def _kinds(kinds: object) -> list[bytes]:
-    if kinds is None:
-        return []
-    if not isinstance(kinds, Mapping):
-        raise wrong_type("kinds", "a dict of fields and their kinds", kinds)
-    given = [f"{text('kinds', name)}={kind}" for name, kind in kinds.items()]
-    if any("\0" in each for each in given):
-        raise wrong_value("kinds", "a dict of fields and kinds, such as {'boxes': 'boxes,xywh'}", kinds)
-    return [each.encode() for each in given]
-
-
 def _columns(what: str, given: object) -> list[str]:
     if given is None:
         return []
@@ -232,7 +222,7 @@ def ingest(
     mask: str | Sequence[str] | None = None,
     label: str | None = None,
     types: Mapping[str, str] | None = None,
-    kinds: Mapping[str, object] | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
     outside: bool = False,
     follow_links: bool = False,
     tokens: str | None = None,
@@ -288,9 +278,8 @@ def ingest(
         label: for a table, the column of labels; None: ``label``, if there is one.
         types: for a table, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; those of other
             columns are inferred.
-        kinds: what fields are, in the words of ``--field``, whatever the source says: ``{"boxes":
-            "boxes,xywh", "labels": "label,per=boxes", "seg": "mask,ignore=255"}``. Values that contradict it
-            are bad. In a table, a column of image paths that is said to be a mask or a map is read as such.
+        kinds: what fields are, from `apldata.kinds` or in the words of ``--field``, whatever the source says:
+            ``{"boxes": "boxes,xywh", "labels": Label(per="boxes")}``. Values that contradict it are bad. In a table, a column of image paths that is said to be a mask or a map is read as such.
         outside: paths in a table may be absolute or lead out of its folder.
         follow_links: follow symbolic links in a directory, to files and directories, wherever they lead.
             Without it, they are errors where something is expected behind them.
@@ -363,7 +352,7 @@ def ingest(
         -1 if jpeg == "baseline" else whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
         flag("orient", orient), *_class_map(map), flag("follow_links", follow_links),
         [name.encode() for name in image_columns[1:]], [name.encode() for name in _columns("mask", mask)],
-        _kinds(kinds),
+        [each.encode() for each in texts_of(kinds)],
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -129,6 +129,14 @@ def test_a_kind_fits_its_field(tmp_path: Path, dtype: str, shape: Any, kind: Kin
         Writer(tmp_path / "db", [Field("wrong", dtype, shape, kind=kind)])
 
 
+def test_values_are_checked_against_what_was_said(tmp_path: Path) -> None:
+    """As COCO's boxes, which are x, y, width and height."""
+    writer = Writer(tmp_path / "db", [Field("boxes", "f32", (-1, 4), kind=Boxes())])
+    with pytest.raises(InvalidError, match=r"record 0, boxes: \[40, 30, 10, 8\] has right < left in form xyxy"):
+        writer.append(boxes=[[40, 30, 10, 8]])
+    writer.discard()
+
+
 def test_boxes_of_torchvision_come_in_the_form_of_their_field(tmp_path: Path) -> None:
     torch, tv_tensors = pytest.importorskip("torch"), pytest.importorskip("torchvision.tv_tensors")
     boxes = tv_tensors.BoundingBoxes(torch.tensor([[10, 20, 30, 60]]), format="XYXY", canvas_size=(100, 100))
@@ -258,6 +266,16 @@ def test_single_numbers_and_text_stay(tmp_path: Path, door: str, name: str) -> N
     assert is_flipped(DOORS[door](db, transforms=RandomFlip(1.0))["image"])
 
 
+@FIXED
+def test_normalize_without_a_training_split(tmp_path: Path, door: str) -> None:
+    """Of a store that has none, and no moments kept of it: images would be scaled as if they were those trained on."""
+    with Writer(tmp_path / "db", [IMAGE], split="val") as writer:
+        writer.append(image=slope(3, *SIDES))
+    with pytest.raises(Error, match=r"Normalize\(\): no split 'train' here and no moments kept"):
+        DOORS[door](tmp_path / "db", split="val", transforms=[Normalize()])
+    DOORS[door](tmp_path / "db", split="val", transforms=[Normalize(0.5, 0.5)])
+
+
 def test_the_refusal_says_what_to_write(tmp_path: Path) -> None:
     db = make(tmp_path / "db", Field("pose", "f32", (17, 2)))
     with pytest.raises(InvalidError) as caught:
@@ -325,6 +343,17 @@ def test_fixed_numbers_go_with_boxes_too(tmp_path: Path, library: str) -> None:
     kinds = {"boxes": Boxes(), "labels": Label(per="boxes")}
     batch = by_loader(db, transforms=sanitized(library), kinds=kinds)
     assert batch["boxes"].tolist() == [[2, 2, 6, 7]] and batch["labels"].tolist() == [8]
+
+
+@pytest.mark.parametrize("library", ["own", "C", "Python"])
+def test_a_text_has_no_element_for_each_box(tmp_path: Path, library: str) -> None:
+    """As tables keep lists of names."""
+    boxes, names, of_boxes = PER_BOX[0], Field("names", "utf8", mark="target"), {"names": Label(per="boxes")}
+    with pytest.raises(InvalidError, match="field names: per=boxes, and names has one value in a record"):
+        make(tmp_path / "none", boxes, Field("names", "utf8", kind=of_boxes["names"]))
+    db = make(tmp_path / "db", boxes, names, boxes=[[10, 6, 4, 5], [0, 0, 6, 20]], names='["cat", "dog"]')
+    with pytest.raises(Error, match="field names: "):
+        by_loader(db, transforms=sanitized(library), kinds=of_boxes)
 
 
 def test_masks_of_instances_go_with_boxes(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from torchvision.transforms import v2  # type: ignore[import-untyped, import-not
 from .._arguments import shown
 from .._errors import InvalidError
 from .._following import parts_of
+from .._roles import elements_at
 
 _NUMBERS = "apldata's numbers of boxes"  # a key of samples
 
@@ -57,9 +58,5 @@ class Removing:
         left = made.pop(_NUMBERS).tolist()
         if len(left) < len(numbers):
             made |= {name: made[name][left] for name in self._masks}
-            per_box = {name: _at(values, left) for name, values in per_box.items()}
+            per_box = {name: elements_at(name, values, left) for name, values in per_box.items()}
         return made, per_box
-
-
-def _at(values: Any, rows: list[int]) -> Any:
-    return [values[row] for row in rows] if isinstance(values, list) else values[rows]
