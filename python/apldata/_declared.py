@@ -10,8 +10,8 @@ from . import _core
 from ._arguments import names, optional_text, shown, text, whole, wrong_type, wrong_value
 from ._arrays import store_dtype
 from ._errors import InvalidError
-from .kinds import kind_of
-from .schema import Field
+from .kinds import Image, kind_of
+from .schema import Field, channels_last
 
 MARKS = {"input": _core.APL_INPUT, "target": _core.APL_TARGET, "name": _core.APL_NAME}
 
@@ -56,6 +56,9 @@ def _checked(field: Field) -> Field:
     if field.layout is not None and len(shape) != 3:
         raise InvalidError(f"field {name}: a layout needs a shape of three dimensions; it has {shape}")
     kind = None if field.kind is None else kind_of(name, field.kind)
+    few = field.layout == "CHW" and 0 < shape[0] <= _core.APL_MAX_CHANNELS
+    if kind is None and few and dtype == "u8" and channels_last(shape):
+        kind = Image("chw")
     return dataclasses.replace(
         field, dtype=dtype, shape=shape, classes=_classes(name, field.classes), kind=kind
     )

@@ -207,9 +207,17 @@ def store_html(store: _Store) -> str:
         sizes = f"{size(raw)}, stored in {size(stored)} ({share(stored, raw)})"
         title = f"{store.path}: {len(store):,} records, {sizes}"
         fields = _table(
-            ("field", "type", "role", "classes", "codec", "stored"),
+            ("field", "type", "kind", "role", "classes", "codec", "stored"),
             (
-                (f.name, _type(f), f.mark, len(f.classes or ()) or "", f.codec, size(f.stored_bytes))
+                (
+                    f.name,
+                    _type(f),
+                    f.kind or "",
+                    f.mark,
+                    len(f.classes or ()) or "",
+                    f.codec,
+                    size(f.stored_bytes),
+                )
                 for f in store.schema
             ),
             right=("classes", "stored"),

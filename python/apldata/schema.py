@@ -51,7 +51,7 @@ def has_channels_last(field: Field) -> bool:
     """Is it stored as (height, width, channels)?"""
     if isinstance(field.kind, Image) and field.kind.form:
         return field.kind.form == "hwc"
-    return channels_last(field.shape) and not field.is_photo
+    return field.media is None and channels_last(field.shape)
 
 
 def channels_unclear(shape: tuple[int, ...], most: int = max(_USUAL)) -> bool:
@@ -83,7 +83,8 @@ class Field:
         indexed: how many of these are indexed JPEGs, whose crops are decoded without the rest.
         layout: for `Writer` and `convert()`: "HWC" if the values, of that shape, have their channels last:
             they are stored with their channels first, as transforms take them. "CHW" if they come first,
-            where the shape leaves that open. A store does not keep it.
+            where the shape leaves that open; a store keeps it as a kind, `Image("chw")`, where it would take the
+            last dimension for that of the channels.
         kind: what it is, from `apldata.kinds`; None: nobody has said.
         kind_origin: who says that: "declared", "source" (it says so by itself), "guessed" or "default".
         raw_bytes, stored_bytes: of all values, decoded and as stored.
@@ -122,7 +123,7 @@ class Field:
         with at most 16 channels, or (height, width)? Not if the channels come last."""
         if self.dtype != "u8" or len(self.shape) not in (2, 3) or -1 in self.shape:
             return False
-        if channels_last(self.shape):
+        if has_channels_last(self):
             return False
         return (len(self.shape) == 2 or self.shape[0] <= 16) and max(self.shape[-2:]) <= 1 << 15
 
@@ -133,7 +134,7 @@ class Field:
         if self.media == "image/jpeg":
             return True
         varies = self.dtype == "u8" and len(self.shape) == 3 and -1 in self.shape
-        return varies and self.shape[0] <= 4 and not channels_last(self.shape)
+        return varies and self.shape[0] <= 4 and not has_channels_last(self)
 
     @property
     def channels(self) -> int:
