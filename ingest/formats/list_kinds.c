@@ -26,6 +26,15 @@ void list_kinds_shape(struct list_columns *l)
     }
 }
 
+/* The image that boxes lie in: the one that they name, or the first; -1: there is none. */
+static int image_of_boxes(const struct list_columns *l, const apl_kind *kind)
+{
+    int column = *kind->of ? list_find_column(l, kind->of) : -1;
+    int image = column < 0 ? -1 : list_image_of(l, (unsigned)column);
+    image = image < 0 && list_has_images(l) ? 0 : image;
+    return image < 0 || l->images[image].mask ? -1 : image;
+}
+
 bool list_kinds_moves(const struct list_columns *l, const apl_field *field)
 {
     int i = list_find_column(l, field->name);
@@ -33,17 +42,17 @@ bool list_kinds_moves(const struct list_columns *l, const apl_field *field)
     if (field->kind->id == APL_KIND_MASK || (field->kind->id == APL_KIND_MAP && field->kind->form != APL_FORM_LINEAR))
         return image >= 0 && l->images[image].mask;
     bool floats = field->dtype == APL_F32 || field->dtype == APL_F64;
-    return field->kind->id == APL_KIND_BOXES && i >= 0 && floats;
+    return field->kind->id == APL_KIND_BOXES && i >= 0 && floats && image_of_boxes(l, field->kind) >= 0;
 }
 
-void list_kinds_move(const struct list_columns *l, const struct made_image *image, uint8_t *values,
+void list_kinds_move(const struct list_columns *l, unsigned k, const struct made_image *image, uint8_t *values,
                      const size_t *begins, int64_t (*shapes)[2])
 {
     bool moved = image->turned > 1 || image->shape[1] != image->height || image->shape[2] != image->width;
     for (unsigned i = 0; moved && i < l->count; i++) {
         const struct column *c = &l->columns[i];
         const apl_kind *kind = list_is_value(l, i) ? said_of(l, c) : NULL;
-        if (!kind || kind->id != APL_KIND_BOXES)
+        if (!kind || kind->id != APL_KIND_BOXES || image_of_boxes(l, kind) != (int)k)
             continue;
         size_t n = c->ndim == 2 ? (size_t)(c->shape[0] < 0 ? shapes[i][0] : c->shape[0]) : 1;
         boxes_move(image, kind->form, c->dtype, values + begins[i], n);

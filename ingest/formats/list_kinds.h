@@ -12,9 +12,9 @@ void list_kinds_shape(struct list_columns *l);
 /* Masks and maps in files of their own are moved as their image is, and so are boxes of floats. */
 bool list_kinds_moves(const struct list_columns *l, const apl_field *field);
 
-/* Moves the boxes of a record whose image has been made, if it was turned or resized. The value of column i begins at values[begins[i]]; where
+/* Moves the boxes of a record that lie in its image k, which has been made, if that was turned or resized. The value of column i begins at values[begins[i]]; where
  * its shape varies, it is shapes[i]. */
-void list_kinds_move(const struct list_columns *l, const struct made_image *image, uint8_t *values,
+void list_kinds_move(const struct list_columns *l, unsigned k, const struct made_image *image, uint8_t *values,
                      const size_t *begins, int64_t (*shapes)[2]);
 
 #endif

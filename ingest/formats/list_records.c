@@ -36,8 +36,8 @@ static apl_status make_record(void *context, unsigned worker, size_t task, apl_e
         r->column = l->columns->images[k].column;
         r->status = make_one(l, l->makers[worker], r, k);
     }
-    if (r->status == APL_OK)
-        list_kinds_move(l->columns, &r->images[0].made, r->values.data, r->begins, r->shapes);
+    for (unsigned k = 0; k < l->columns->image_count && r->status == APL_OK; k++)
+        list_kinds_move(l->columns, k, &r->images[k].made, r->values.data, r->begins, r->shapes);
     if (r->status == APL_E_NOMEM)
         *err = r->error;
     return r->status == APL_E_NOMEM ? APL_E_NOMEM : APL_OK;

@@ -154,3 +154,34 @@ Test(said_kinds, lists_of_texts)
     apl_batch_release(all);
     apl_store_close(s);
 }
+
+/* Of two images, boxes lie in the one that they name. */
+Test(said_kinds, boxes_follow_their_own_image)
+{
+    put_text("in/t.jsonl", "{\"left\": \"a.jpg\", \"right\": \"deep/c.jpg\", \"l\": [[3, 2, 6, 4]], \"r\": [[2, 2, 4, 4]]}\n");
+    ix_options.image_column = "left";
+    ix_options.more_image_columns = (const char *const[]){"right"};
+    ix_options.more_image_column_count = 1;
+    ix_options.resize_width = 12;
+    ix_options.resize_height = 8;
+    say((const char *const[]){"l=boxes,of=image", "r=boxes,of=right"}, 2);
+    apl_store *s = IX_STORE("in/t.jsonl");
+    apl_batch *all = fx_get_all(s);
+    static const float left[4] = {1.5f, 1, 3, 2}, right[4] = {3, 2, 6, 4};
+    const apl_column *l = apl_batch_column(all, (unsigned)apl_store_find_field(s, "l"));
+    const apl_column *r = apl_batch_column(all, (unsigned)apl_store_find_field(s, "r"));
+    cr_assert(memcmp(l->data, left, sizeof left) == 0 && memcmp(r->data, right, sizeof right) == 0);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+/* A mask alone is no image that they could lie in. */
+Test(said_kinds, boxes_beside_a_mask_alone_do_not_follow_it)
+{
+    static const char mask[] = "P5 2 2 255\n0123";
+    ix_put("in/m.pgm", mask, sizeof mask - 1);
+    put_text("in/t.jsonl", "{\"seg\": \"m.pgm\", \"b\": [[1, 1, 2, 2]]}\n");
+    ix_options.max_side = 1;
+    say((const char *const[]){"b=boxes", "seg=mask"}, 2);
+    IX_REFUSED(APL_E_INVALID, "--max-side cannot be used beside 'b' (boxes)", "in/t.jsonl");
+}
