@@ -164,8 +164,7 @@ APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_
  */
 APL_API APL_MUST_USE apl_status apl_writer_check(const apl_writer *writer, const apl_value *values, apl_error *err);
 
-/* What is common in good data and has been appended as it is: of a field of boxes, keypoints or masks so far. Later versions may
- * append members. */
+/* What is common in good data and has been appended as it is: of a field of boxes, keypoints or masks so far. */
 typedef struct apl_kind_counts {
     uint64_t elements; /* boxes or points */
     uint64_t outside;  /* of these, wholly or partly beyond their image, where its size can be told; hidden points do not count */

@@ -16,6 +16,7 @@ WHOLE = [
     "apl_faults",
     "apl_ingest_summary",
     "apl_kind",
+    "apl_kind_counts",
     "apl_mix",
     "apl_placement",
     "apl_progress",
