@@ -198,6 +198,20 @@ Test(pickle_array, sizes_of_latin1)
     }
 }
 
+/* Twice as many bytes as characters, and no more, are read as Latin-1: what follows is looked at. */
+Test(pickle_array, latin1_of_two_bytes_each)
+{
+    struct maker m;
+    begin_array(&m);
+    array_head(&m, RECONSTRUCT, 1);
+    global(&m, "_codecs\nencode\n");
+    op_le(&m, 'X', 2 * PICKLE_COLUMNS, 4);
+    for (size_t j = 0; j < PICKLE_COLUMNS; j++)
+        raw(&m, "\xc3\xbf", 2);
+    op_text(&m, 'X', "latin1");
+    refused(&m, "the pickle ends too early");
+}
+
 Test(pickle_array, bytes_that_are_not_latin1)
 {
     static const char bad[][3] = {"\xc4\x80", "\x80", "\xe2\x82", "\xc3\x41"};

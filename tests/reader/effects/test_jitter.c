@@ -69,3 +69,18 @@ Test(jitter, each_part_comes_once_in_any_order)
         different += met[n] > 0;
     cr_assert_gt(different, 16, "%u orders", different);
 }
+
+/* To turn the hue back by a quarter is to turn it by three. */
+Test(jitter, hues_turn_back)
+{
+    static uint8_t back[3 * ALL], on[3 * ALL];
+    struct image p = {.pixels = back, .channels = 3, .height = SIDE, .width = SIDE}, q = p;
+    q.pixels = on;
+    for (unsigned i = 1; i < 8; i++) {
+        sample_fill(back, sizeof back, SAMPLE_RANDOM, SIDE, i);
+        memcpy(on, back, sizeof on);
+        jitter_hue(colour_for(cpu_variant()), &p, -0.0625 * i);
+        jitter_hue(colour_for(cpu_variant()), &q, 1 - 0.0625 * i);
+        cr_assert(memcmp(back, on, sizeof on) == 0, "by %u of 16", i);
+    }
+}
