@@ -363,7 +363,8 @@ APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
  * A reader opened with this state resumes with the very next record: a batch counts once it has been handed out.
  * Threads, batch size, drop_last, world and transforms may differ. A state of another store, split, seed, order,
  * window, number of bins, lanes, reuse, sampling, ids, mix or collation that counts otherwise (packed rows, windows,
- * buckets) is refused (APL_E_MISMATCH), and the message names what differs. If the whole epoch had been
+ * buckets), or in which a field had another kind than here, is refused (APL_E_MISMATCH), and the message names what
+ * differs; fields that only one of the two reads make no difference. If the whole epoch had been
  * handed out when the state was taken, whether or not APL_END had been returned, the first result is APL_END: the epoch
  * is over, and apl_reader_next_epoch() starts the next one.
  */

@@ -307,3 +307,42 @@ Test(images, of_any_size_have_up_to_four_channels)
                     grey = {.dtype = APL_U8, .ndim = 2, .shape = {-1, -1}};
     cr_assert(is_varying_image(&any) && !is_varying_image(&one) && !is_varying_image(&grey));
 }
+
+/* One answer to where the channels are, whoever asks: readers, commands, audits. */
+Test(images, say_where_their_channels_are)
+{
+    static const struct {
+        apl_dtype dtype;
+        unsigned ndim;
+        int64_t shape[4];
+        apl_kind_id kind;
+        apl_form said, form;
+    } fields[] = {
+        {APL_U8, 3, {3, 32, 32}, APL_KIND_NONE, 0, APL_FORM_CHW},
+        {APL_U8, 3, {4, 32, 32}, APL_KIND_NONE, 0, APL_FORM_CHW},
+        {APL_U8, 3, {5, 32, 32}, APL_KIND_NONE, 0, APL_FORM_CHW},
+        {APL_U8, 3, {32, 32, 2}, APL_KIND_NONE, 0, APL_FORM_HWC},
+        {APL_U8, 3, {32, 32, 3}, APL_KIND_NONE, 0, APL_FORM_HWC},
+        {APL_U8, 3, {3, 32, 3}, APL_KIND_NONE, 0, APL_FORM_CHW},
+        {APL_U8, 3, {2, 32, 2}, APL_KIND_NONE, 0, APL_FORM_CHW},
+        {APL_U8, 3, {17, 32, 32}, APL_KIND_NONE, 0, APL_FORM_NONE},
+        {APL_U8, 3, {-1, -1, 3}, APL_KIND_NONE, 0, APL_FORM_HWC},
+        {APL_U8, 3, {-1, -1, -1}, APL_KIND_NONE, 0, APL_FORM_CHW},
+        {APL_U16, 2, {32, 32}, APL_KIND_NONE, 0, APL_FORM_HW},
+        {APL_F32, 3, {3, 32, 32}, APL_KIND_NONE, 0, APL_FORM_NONE},
+        {APL_U8, 1, {32}, APL_KIND_NONE, 0, APL_FORM_NONE},
+        {APL_U8, 4, {2, 3, 32, 32}, APL_KIND_NONE, 0, APL_FORM_NONE},
+        {APL_U8, 3, {3, 32, 3}, APL_KIND_IMAGE, APL_FORM_HWC, APL_FORM_HWC},
+        {APL_U8, 3, {3, 32, 32}, APL_KIND_IMAGE, APL_FORM_HW, APL_FORM_NONE},
+        {APL_U8, 2, {32, 32}, APL_KIND_IMAGE, APL_FORM_NONE, APL_FORM_HW},
+        {APL_U8, 2, {32, 32}, APL_KIND_MASK, APL_FORM_NONE, APL_FORM_HW},
+        {APL_U8, 2, {32, 32}, APL_KIND_PLAIN, APL_FORM_NONE, APL_FORM_NONE},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const apl_kind kind = {.id = fields[i].kind, .form = fields[i].said};
+        apl_field f = {.dtype = fields[i].dtype, .ndim = fields[i].ndim, .kind = kind.id ? &kind : NULL};
+        memcpy(f.shape, fields[i].shape, sizeof fields[i].shape);
+        cr_expect_eq(apl_field_form(&f), fields[i].form, "%zu: %d", i, (int)apl_field_form(&f));
+    }
+    cr_expect_eq(apl_field_form(NULL), APL_FORM_NONE);
+}

@@ -320,6 +320,17 @@ APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t i
 APL_API APL_MUST_USE apl_status apl_reader_transform_complete(apl_reader *reader, apl_transform *transform,
                                                               apl_error *err);
 
+/*
+ * apl_field_action() of all fields of the store, for code that moves images itself, such as transforms of other libraries:
+ * what becomes of them if the images that options->transforms name move; without transforms, all fields of kind image, or else the only one that is an
+ * image by type and shape. Of the options, only the fields, kinds and names of the transforms' fields count. Sets
+ * kinds[i] and actions[i] of each field i, which are the caller's: the kind is APL_KIND_NONE where nobody has said what
+ * the field is, and it is no image that moves. Fields that are not read stay, and what lies in another image.
+ * APL_E_NOTFOUND: there is no such field.
+ */
+APL_API APL_MUST_USE apl_status apl_reader_actions(apl_store *store, const apl_reader_options *options,
+                                                   apl_kind *kinds, apl_action *actions, apl_error *err);
+
 /* Makes every call of apl_reader_next(), including those that are waiting, return APL_E_CANCELLED from now on. May be
  * called from any thread. */
 APL_API void apl_reader_cancel(apl_reader *reader);
@@ -352,7 +363,8 @@ APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
  * A reader opened with this state resumes with the very next record: a batch counts once it has been handed out.
  * Threads, batch size, drop_last, world and transforms may differ. A state of another store, split, seed, order,
  * window, number of bins, lanes, reuse, sampling, ids, mix or collation that counts otherwise (packed rows, windows,
- * buckets) is refused (APL_E_MISMATCH), and the message names what differs. If the whole epoch had been
+ * buckets), or in which a field had another kind than here, is refused (APL_E_MISMATCH), and the message names what
+ * differs; fields that only one of the two reads make no difference. If the whole epoch had been
  * handed out when the state was taken, whether or not APL_END had been returned, the first result is APL_END: the epoch
  * is over, and apl_reader_next_epoch() starts the next one.
  */
