@@ -356,6 +356,15 @@ def test_a_text_has_no_element_for_each_box(tmp_path: Path, library: str) -> Non
         by_loader(db, transforms=sanitized(library), kinds=of_boxes)
 
 
+@pytest.mark.parametrize("door", ["loader", "torch"])
+@pytest.mark.parametrize("library", ["own", "C", "Python"])
+def test_names_go_with_boxes(tmp_path: Path, door: str, library: str) -> None:
+    names = Field("names", "utf8", (-1, -1), "target", kind=Label(per="boxes"))
+    boxes = [[10, 6, 4, 5], [0, 0, 6, 20], [12, 8, 2, 2]]
+    db = make(tmp_path / "db", PER_BOX[0], names, boxes=boxes, names=["cat", "dog", "eel"])
+    assert DOORS[door](db, transforms=sanitized(library))["names"] == ["cat", "eel"]
+
+
 @pytest.mark.parametrize("library", ["own", "C", "Python"])
 def test_masks_of_instances_go_with_boxes(tmp_path: Path, library: str) -> None:
     inst = Field("inst", "u8", (-1, *SIDES), "target", kind=Mask(per="boxes"))
