@@ -11,15 +11,26 @@ from ._arguments import names, shown
 from ._errors import InvalidError, NotFoundError
 from ._roles import Roles
 from ._store import Store
-from ._translation import name_of
+from ._translation import altered, library_of_class, name_of
 from .kinds import Boxes, Image, Keypoints, Kind, Map, Mask, Pinned, of_words, texts_of
 from .schema import AN_IMAGE, Field, listed, plain
 
-_MOVES = (
-    "affine", "augment", "augmix", "crop", "distortion", "elastic", "flip", "gridshuffle", "maxsize", "pad",
-    "perspective", "randomscale", "resize", "rotat", "scalejitter", "shortestsize", "symmetry", "thinplate",
-    "transpose", "zoomout",
-)  # fmt: skip
+# Of torchvision, and of Albumentations those that are no ImageOnlyTransform: they leave all pixels where they are. Whatever
+# else there is may move them: fields that cannot follow are then refused.
+_STAY = {
+    "AutoContrast", "ClampBoundingBoxes", "ClampKeyPoints", "ColorJitter", "ConvertBoundingBoxFormat", "ConvertImageDtype",
+    "GaussianBlur", "GaussianNoise", "Grayscale", "Identity", "JPEG", "LinearTransformation", "Normalize", "PILToTensor",
+    "RandomAdjustSharpness", "RandomAutocontrast", "RandomChannelPermutation", "RandomEqualize", "RandomErasing",
+    "RandomGrayscale", "RandomInvert", "RandomPhotometricDistort", "RandomPosterize", "RandomSolarize", "RGB",
+    "SanitizeBoundingBoxes", "SanitizeKeyPoints", "ToDtype", "ToImage", "ToPILImage", "ToPureTensor", "ToTensor",
+    "ToTensorV2", "NoOp",
+    "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation", "adjust_sharpness",
+    "autocontrast", "convert_image_dtype", "equalize", "erase", "gaussian_blur", "invert", "normalize", "pil_to_tensor",
+    "posterize", "rgb_to_grayscale", "solarize", "to_dtype", "to_grayscale", "to_image", "to_pil_image", "to_tensor",
+}  # fmt: skip
+
+
+_MIXING = ("MixUp", "CutMix")
 
 
 def parts_of(transform: Any) -> Iterator[Any]:
@@ -33,17 +44,25 @@ def parts_of(transform: Any) -> Iterator[Any]:
         yield from parts_of(part)
 
 
+def _stays(part: Any) -> bool:
+    """Does it leave all pixels where they are? Of classes and functions of users nobody can know that."""
+    library = library_of_class(part)
+    if library == "albumentations":
+        bases = {(base.__module__.split(".")[0], base.__name__) for base in type(part).__mro__}
+        return ("albumentations", "ImageOnlyTransform") in bases or name_of(part) in _STAY
+    return library == "torchvision" and name_of(part) in _STAY and not altered(part)
+
+
 def first_moving(transforms: Iterable[Any]) -> Any:
-    """The first part of transforms of another library that moves pixels, by its name; None: none does."""
+    """The first part of transforms of another library that moves pixels, or may; None: none does."""
     parts = (part for transform in transforms for part in parts_of(transform))
-    named = ((part, name_of(part).lower()) for part in parts)
-    return next((part for part, name in named if name == "d4" or any(word in name for word in _MOVES)), None)
+    return next((part for part in parts if not _stays(part) and name_of(part) not in _MIXING), None)
 
 
 def first_mixing(transforms: Iterable[Any]) -> Any:
     """The first part of transforms of torchvision that mixes the images of a batch; None: none does."""
     parts = (part for transform in transforms for part in parts_of(transform))
-    return next((part for part in parts if name_of(part) in ("MixUp", "CutMix")), None)
+    return next((part for part in parts if name_of(part) in _MIXING), None)
 
 
 @dataclass(frozen=True)
@@ -119,7 +138,9 @@ class Following:
         fates = self.fates([*images, *(name for name in others if name not in images)])
         refused = next((one for one in fates if one.action == _core.APL_REFUSED), None)
         if refused is not None:
-            _refuse(name_of(transform), "moves", images[0], refused)
+            known = library_of_class(transform) in ("apldata", "torchvision", "albumentations")
+            does = "moves" if known and name_of(transform) != "Lambda" else "may move"
+            _refuse(name_of(transform), does, images[0], refused)
 
     def check_alone(self, loader: str) -> None:
         """Refuses what would have to move with images, for a loader that moves these alone."""
