@@ -78,7 +78,7 @@ static void add_kinds(apl_writer *w)
     say(w, "vector=pinned,of=varying");
     say(w, "text=text");
     say(w, "varying=image,hw");
-    say(w, "bytes=audio,per=varying,rate=16000");
+    say(w, "bytes=audio,rate=16000");
     say(w, "i16=label");
 }
 
@@ -274,7 +274,7 @@ static void add_images(apl_writer *w)
     must(apl_writer_add_field(w, "label", APL_U16, APL_TARGET, 0, NULL, &err));
     say(w, "file=image");
     say(w, "pixels=image,chw");
-    say(w, "tall=mask,of=file,ignore=255");
+    say(w, "tall=map,linear");
     say(w, "label=label");
     must(apl_writer_set_classes(w, "label", classes, 3, &err));
 }

@@ -163,7 +163,8 @@ struct fx_value {
     uint8_t data[FX_MOST_BYTES + 1];
 };
 
-/* Draws a value. One in three has a dimension of 0, if it has any that varies. */
+/* Draws a value. One in three has a dimension of 0, if it has any that varies. Of fields with kinds as many elements, whose fractions are 0, so that
+ * values are what kinds say. */
 static inline void fx_draw(const apl_field *f, unsigned field, uint32_t member, uint64_t record,
                            struct fx_value *v)
 {
@@ -171,6 +172,8 @@ static inline void fx_draw(const apl_field *f, unsigned field, uint32_t member, 
     v->bytes = apl_dtype_size(f->dtype);
     for (unsigned d = 0; d < f->ndim; d++) {
         unsigned varying = (unsigned)(record + field + d * (record % 3)) % (f->ndim == 1 ? 30 : 4);
+        if (f->kind && d == 0)
+            varying = (unsigned)record % 3;
         if (f->media)
             varying = (unsigned)(record * 37 + member) % 600;
         v->shape[d] = f->shape[d] < 0 ? varying : f->shape[d];
@@ -180,6 +183,8 @@ static inline void fx_draw(const apl_field *f, unsigned field, uint32_t member, 
         v->shape[f->ndim - 1] = 0;
     cr_assert_leq(v->bytes, FX_MOST_BYTES);
     sample_fill(v->data, v->bytes, field % 3 ? SAMPLE_NOISY : SAMPLE_RANDOM, 7, seed);
+    if (f->kind && f->dtype >= APL_F16 && f->dtype <= APL_F64)
+        memset(v->data, 0, v->bytes);
     for (size_t i = 0; f->dtype == APL_UTF8 && i < v->bytes; i++)
         v->data[i] = (uint8_t)('a' + v->data[i] % 26);
     for (size_t i = 0; f->dtype == APL_BOOL && i < v->bytes; i++)
