@@ -82,11 +82,15 @@ static void check_same_receipt(apl_reader *a, apl_reader *b)
     cr_assert(memcmp(&x, &y, sizeof x) == 0);
 }
 
+/* But for what the kinds of the fields come to that one of them reads, and the checksum of that. */
 static void check_same_state(apl_reader *a, apl_reader *b)
 {
+    enum { CHECKSUM = 88, KINDS_END = 104 };
     struct state x, y;
     save(a, &x);
     save(b, &y);
+    memset(x.bytes + CHECKSUM, 0, KINDS_END - CHECKSUM);
+    memset(y.bytes + CHECKSUM, 0, KINDS_END - CHECKSUM);
     cr_assert(memcmp(&x, &y, sizeof x) == 0);
 }
 
