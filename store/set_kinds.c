@@ -6,6 +6,7 @@
 #include "set.h"
 #include "staging.h"
 #include "store.h"
+#include "stored_kinds.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ apl_status apl_store_set_kinds(const char *path, const char *const *kinds, size_
         return fail(err, APL_E_INVALID, "apl_store_set_kinds: path or kinds is NULL");
     GUARD(open_store(&k, path, err));
     GUARD(take_kinds(k.store, kinds, count, err));
+    GUARD(stored_kinds_check(k.store, err));
     GUARD(staging_open(path, 1, &k.staging, err));
     GUARD(check_same(k.store, err));
     GUARD(staging_create(k.staging, &k.file, err));

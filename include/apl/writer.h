@@ -208,7 +208,8 @@ APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error 
  * Says what fields of the store in the directory `path` are, as apl_writer_set_kind() does when a store is made: writes a new
  * store with the same values, as they are coded, and moves it into place atomically. kinds[0 ... count-1] are texts for
  * apl_kind_parse(); fields that they do not name keep their kinds. Content digest, splits and ids stay;
- * apl_info.digest does not. It takes the time to copy the file, and its space on disk.
+ * apl_info.digest does not. It takes the time to copy the file, and its space on disk; and that to read the values of fields
+ * whose kinds say something of them, which must agree with it, as apl_writer_append() has it.
  *
  * `progress`, unless NULL, is called on this thread for each block of `of`; non-zero: stop with APL_E_CANCELLED. After
  * an error the store is what it was. Likely errors: APL_E_INVALID (a text, a kind that its field cannot have, a set, a

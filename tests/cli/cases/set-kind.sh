@@ -60,3 +60,9 @@ run apldata set-kind plain "$(apldata info plain | sed -n '/^field .*type/{n;s/ 
 apldata verify -q plain
 cp -r "$CLI"/../golden/indexed indexed
 run apldata set-kind indexed image=image
+# Values must be what is said of them.
+printf '{"boxes":[[10,20,5,6]],"labels":[0]}\n{"boxes":[[3,4,5,6]],"labels":[0,1]}\n' >boxes.jsonl
+run aplingest -q --type 'boxes=f32[-1,4]' boxes.jsonl boxes
+run apldata set-kind boxes boxes=boxes,xyxy
+run apldata set-kind boxes boxes=boxes,xywh labels=label,per=boxes
+run apldata set-kind -q boxes boxes=boxes,xywh labels=label
