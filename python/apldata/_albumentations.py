@@ -171,10 +171,12 @@ class Albumentations(Wrapped):
             value = next(masks) if key == "masks" else data[key]
             value = _placed(value, field, field in self.roles.masks, field.name in flat)
             values.append(value[left] if field.name in self._labels else value)
+        of = self.roles.boxes
+        boxes = np.empty(0) if of is None else np.asarray(columns[of.name][row])
         if self.roles.boxes is not None:
-            values.append(_as_before(data["bboxes"], np.asarray(columns[self.roles.boxes.name][row])))
+            values.append(_as_before(data["bboxes"], boxes))
         for name in self.changed[len(values) :]:
-            values.append(elements_at(name, columns[name][row], left))
+            values.append(elements_at(name, columns[name][row], left, len(boxes)))
         return values
 
     def _pipelines(self, slot: int) -> list[Any]:

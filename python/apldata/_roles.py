@@ -29,10 +29,12 @@ class Roles:
         return not set(self.images).isdisjoint(other.images)
 
 
-def elements_at(name: str, values: Any, rows: list[int]) -> Any:
-    """Those elements of a value that are left with their boxes."""
+def elements_at(name: str, values: Any, rows: list[int], boxes: int) -> Any:
+    """Those elements of a value that are left with their boxes, of which there were so many."""
     if isinstance(values, str) or getattr(values, "ndim", 1) == 0:
         raise InvalidError(
             f"field {name}: per boxes, of which some are removed, and it has no element for each"
         )
+    if len(values) != boxes:
+        raise InvalidError(f"field {name}: {len(values)} elements per boxes, of which there are {boxes}")
     return [values[row] for row in rows] if isinstance(values, list) else values[rows]

@@ -93,3 +93,20 @@ def test_albumentations(db: Path) -> None:
         with pytest.raises(InvalidError, match="cannot be used beside 'kps'"):
             run(db, moving)
     run(db, A.Compose([A.GaussianBlur(), A.RandomBrightnessContrast(), A.Normalize()]))
+
+
+def test_elements_per_box_are_as_many_as_boxes(tmp_path: Path) -> None:
+    """As C refuses them: a store may have been told so after it was made."""
+    A = pytest.importorskip("albumentations")
+    fields = [
+        Field("image", "u8", (3, 32, 32)), Field("boxes", "f32", (-1, 4), "target", kind="boxes,xyxy"),
+        Field("labels", "i64", (-1,), "target"),
+    ]  # fmt: skip
+    boxes = np.array([[2, 2, 30, 30], [0, 0, 3, 3]], np.float32)
+    with Writer(tmp_path / "db", fields) as writer:
+        writer.append(image=np.zeros((3, 32, 32), np.uint8), boxes=boxes, labels=np.arange(3))
+    clipped = A.BboxParams("pascal_voc", clip=True, filter_invalid_bboxes=True)
+    for step in (v2.Compose([v2.RandomPhotometricDistort(), v2.CenterCrop(20), v2.SanitizeBoundingBoxes()]),
+                 A.Compose([A.Transpose(), A.CenterCrop(20, 20)], clipped)):  # fmt: skip
+        with pytest.raises(InvalidError, match="field labels: 3 elements per boxes, of which there are 2"):
+            run(tmp_path / "db", step, kinds={"labels": "label,per=boxes"})

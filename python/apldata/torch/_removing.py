@@ -58,5 +58,5 @@ class Removing:
         left = made.pop(_NUMBERS).tolist()
         if len(left) < len(numbers):
             made |= {name: made[name][left] for name in self._masks}
-            per_box = {name: elements_at(name, values, left) for name, values in per_box.items()}
+            per_box = {name: elements_at(name, values, left, len(numbers)) for name, values in per_box.items()}
         return made, per_box
