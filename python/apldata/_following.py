@@ -161,10 +161,17 @@ class Following:
 
 def _refuse(step: str, does: str, image: str, fate: Fate) -> NoReturn:
     name, way = fate.field.name, "leave it out of fields=, or move both in a function of yours"
+    likely = _likely(fate.field) if fate.kind is None else None
+    if fate.kind is None and likely is None:
+        raise InvalidError(
+            f"{step} {does} {image!r}, but what is {name!r} ({fate.field.type})? kinds={{{name!r}: "
+            "Label(per=...)} if it has one for each box or the like, Pinned() if it lies in the image, Plain() if "
+            "it has nothing to do with it"
+        )
     if fate.kind is None:
         raise InvalidError(
             f"{step} {does} {image!r}, but what is {name!r} ({fate.field.type})? "
-            f"kinds={{{name!r}: {_likely(fate.field)!r}}} if it lies in the image, Pinned() if it cannot be "
+            f"kinds={{{name!r}: {likely!r}}} if it lies in the image, Pinned() if it cannot be "
             "moved, Plain() if it has nothing to do with it"
         )
     if does == "mixes":
@@ -176,15 +183,15 @@ def _refuse(step: str, does: str, image: str, fate: Fate) -> NoReturn:
     raise InvalidError(f"{step} cannot be used beside {name!r}: {why} ({way})")
 
 
-def _likely(field: Field) -> Kind:
-    """An example of a kind for a message, that such an array may have."""
+def _likely(field: Field) -> Kind | None:
+    """An example of a kind for a message, that such an array may have; None: none that moves."""
     last = field.shape[-1]
     if field.media:
         return Mask()
-    if last in (2, 3):
-        return Keypoints("xy" if last == 2 else "xyv")
     if len(field.shape) <= 2 and last == 4:
         return Boxes()
     if len(field.shape) < 2:
-        return Keypoints("xy")
+        return None
+    if last in (2, 3):
+        return Keypoints("xy" if last == 2 else "xyv")
     return Map() if field.dtype in ("f16", "bf16", "f32", "f64") else Mask()

@@ -31,23 +31,29 @@ static const char *likely_kind(const apl_field *f)
     int64_t last = f->ndim ? f->shape[f->ndim - 1] : 0;
     if (f->media)
         return "mask";
-    if (f->ndim == 2 && last == BOX_NUMBERS)
+    if (f->ndim <= 2 && last == BOX_NUMBERS)
         return "boxes,xyxy";
+    if (f->ndim < 2)
+        return NULL; /* of no kind that moves */
     if (last == 2 || last == 3)
         return last == 2 ? "keypoints,xy" : "keypoints,xyv";
-    if (f->ndim >= 2)
-        return floats ? "map" : "mask";
-    return "keypoints,xy";
+    return floats ? "map" : "mask";
 }
 
 static apl_status refuse_unsaid(const struct mover *m, const apl_field *f, apl_error *err)
 {
     char text[FIELD_TYPE_TEXT];
+    const char *likely = likely_kind(f);
+    if (!likely)
+        return fail(err, APL_E_INVALID,
+                    "%s moves '%.64s', but what is '%.64s' (%s)? Say %.64s=label,per=FIELD if it has one for each "
+                    "of that field's, %.64s=pinned if it lies in the image, %.64s=plain if it has nothing to do with it",
+                    m->option, m->name, f->name, field_type_text(f, text), f->name, f->name, f->name);
     return fail(err, APL_E_INVALID,
                 "%s moves '%.64s', but what is '%.64s' (%s)? Say %.64s=%s if it lies in the image, "
                 "%.64s=pinned if it "
                 "cannot be moved, %.64s=plain if it has nothing to do with it",
-                m->option, m->name, f->name, field_type_text(f, text), f->name, likely_kind(f), f->name,
+                m->option, m->name, f->name, field_type_text(f, text), f->name, likely, f->name,
                 f->name);
 }
 

@@ -39,7 +39,7 @@ if apldata audit --help >/dev/null 2>&1; then
     apldata audit db --fields image,P2 --crop 1x2
     apldata audit db --fields image,P2 --field P2=pinned --crop 1x2
 else
-    echo "apldata: db: crop moves 'image', but what is 'P2' (f32[3])? Say P2=keypoints,xyv if it lies in the image, P2=pinned if it cannot be moved, P2=plain if it has nothing to do with it"
+    echo "apldata: db: crop moves 'image', but what is 'P2' (f32[3])? Say P2=label,per=FIELD if it has one for each of that field's, P2=pinned if it lies in the image, P2=plain if it has nothing to do with it"
     echo "apldata: db: crop cannot be used beside 'P2': it is pinned to 'image' (leave it out of the fields, or move both in a function of yours)"
 fi
 echo "-- colours alone"
