@@ -1,9 +1,9 @@
 /* What an ingest gives its format, and reports to its caller: see host.h. */
 #include "host.h"
 
-#include "said_kinds.h"
 #include "notice.h"
 #include "parts.h"
+#include "said_kinds.h"
 #include "source.h"
 #include "spool.h"
 

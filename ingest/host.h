@@ -13,17 +13,17 @@ struct ingest {
     apl_ingest_options options;
     apl_writer_options writing;
     struct said_kinds kinds; /* that the options say */
-    char tool[512];         /* what the store keeps as what made it */
-    const char *db;         /* of a part: its shard */
-    struct share share;     /* of a part: what is its own */
-    const char *set;        /* of a part: the directory of the set, */
-    char set_shown[256];    /* safe to print; */
-    char *shard;            /* the shard's path; */
-    char run[17], data[17]; /* of which run it is, and of which bytes of the source; */
-    struct buffer listed;   /* digests of the sources whose names were listed; */
-    bool made_set;          /* this ingest has made the directory; */
-    bool present;           /* the shard was there already */
-    struct expanded given;  /* owns the paths of */
+    char tool[512];          /* what the store keeps as what made it */
+    const char *db;          /* of a part: its shard */
+    struct share share;      /* of a part: what is its own */
+    const char *set;         /* of a part: the directory of the set, */
+    char set_shown[256];     /* safe to print; */
+    char *shard;             /* the shard's path; */
+    char run[17], data[17];  /* of which run it is, and of which bytes of the source; */
+    struct buffer listed;    /* digests of the sources whose names were listed; */
+    bool made_set;           /* this ingest has made the directory; */
+    bool present;            /* the shard was there already */
+    struct expanded given;   /* owns the paths of */
     struct sources sources;
     struct expanded folders; /* directories that were named */
     bool looked_for;         /* in directories, or by patterns */

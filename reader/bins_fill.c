@@ -324,6 +324,7 @@ void bins_do(struct bins *b, const struct bins_work *work)
         fill_chunk(b, work);
         return;
     }
-    (void)bins_ready(b, work->number, work->turn); /* out of memory: whoever takes it tries again, and says so */
+    (void)bins_ready(b, work->number,
+                     work->turn); /* out of memory: whoever takes it tries again, and says so */
     finish_work(b, work);
 }

@@ -224,7 +224,9 @@ static unsigned divide_among_lanes(const struct bins *b, uint64_t position, uint
         }
         uint64_t rounds = position / alive < least ? position / alive : least;
         for (unsigned l = 0; l < lanes && position > 0; l++) {
-            uint64_t some = b->lanes[l].left == of[l] ? 0 : rounds ? rounds : 1; /* the last round is not whole */
+            uint64_t some = b->lanes[l].left == of[l] ? 0
+                            : rounds                  ? rounds
+                                                      : 1; /* the last round is not whole */
             of[l] += some;
             position -= some;
             next = some && !rounds ? l + 1 : 0;

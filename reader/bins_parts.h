@@ -16,7 +16,7 @@ struct bin {
 
 /* The rest of a bin. */
 struct gate {
-    pthread_mutex_t lock; /* of the bin too */
+    pthread_mutex_t lock;  /* of the bin too */
     _Atomic uint64_t done; /* 1 more than the turn that it was last shuffled for; written with the lock */
     uint64_t turn;         /* arriving: that it is of */
 };
@@ -50,8 +50,8 @@ struct bins {
     struct plan_shape shape;
     const struct subset *subset;
     uint64_t epoch, position;
-    bool cold; /* nothing has been filled yet */
-    const uint32_t *cumulative;     /* of the sample of the epoch; NULL: none */
+    bool cold;                  /* nothing has been filled yet */
+    const uint32_t *cumulative; /* of the sample of the epoch; NULL: none */
     struct random_key place, shuffle, spread, end, late;
     uint32_t *order, *entered, entered_count;
     uint16_t *lane_of; /* each block's lane; NULL: there is one */

@@ -264,7 +264,10 @@ static void block_enters(apl_reader *r, const struct bins *bins, uint32_t index)
     struct cached_block *b = &c->standing.blocks[c->epoch & 1][index];
     uint32_t parity = c->epoch & 1, had = arriving_had(r, index);
     uint32_t left = delivery_count(&r->spec, delivery_sample(&r->spec, c->epoch), index) - had;
-    if (left == 0 || bins_is_gone(bins, index)) { /* nothing of it is to come, or nothing more; the epoch before may still wait for it */
+    if (left == 0 ||
+        bins_is_gone(
+            bins,
+            index)) { /* nothing of it is to come, or nothing more; the epoch before may still wait for it */
         arriving_skip(r);
         return;
     }

@@ -9,10 +9,10 @@ struct job;
 struct epoch_tally {
     uint64_t epoch, position; /* over all ranks */
     uint64_t length;          /* deliveries of an epoch; where they are packed, tokens */
-    uint64_t deliveries; /* the most that an epoch may have */
-    bool ended;         /* all of the epoch has been handed out */
-    uint64_t first;     /* the position where handing out began, */
-    struct tally tally; /* and what was, since */
+    uint64_t deliveries;      /* the most that an epoch may have */
+    bool ended;               /* all of the epoch has been handed out */
+    uint64_t first;           /* the position where handing out began, */
+    struct tally tally;       /* and what was, since */
     uint8_t *delivered; /* a bit a delivery of this epoch: deliveries of the records before its own, + copy */
     uint8_t *resumed;   /* free order: the bits of a state that the epoch was resumed from; NULL: none */
     uint64_t resumed_epoch;

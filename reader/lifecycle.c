@@ -1,10 +1,10 @@
 /* Opening and closing readers, and their threads. */
 #include "asked.h"
 #include "buckets.h"
+#include "field_kinds.h"
 #include "forks.h"
 #include "handles.h"
 #include "inside.h"
-#include "field_kinds.h"
 #include "mix.h"
 #include "monitor.h"
 #include "options.h"

@@ -2,8 +2,8 @@
  * What shapes the order, as states have it: one hash of all of it, and one byte of the hash of each part, which tell what
  * differs. Not batch size, threads, budget, world, fields or transforms.
  */
-#include "hash.h"
 #include "field_kinds.h"
+#include "hash.h"
 #include "mix.h"
 #include "state.h"
 

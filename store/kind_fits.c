@@ -193,7 +193,7 @@ bool schema_has_kinds(const struct schema *schema)
 
 /* The field that another one names, which is not itself. */
 static apl_status field_named(const struct schema *schema, const apl_field *f, const char *word,
-                             const char *name, const apl_field **named, apl_error *err)
+                              const char *name, const apl_field **named, apl_error *err)
 {
     int found = schema_find(schema, name);
     if (found < 0)
@@ -235,8 +235,8 @@ static apl_status check_per(const struct schema *schema, const apl_field *f, apl
         return fail(err, APL_E_INVALID, "field %s: per=%s, which is per=%s itself (per=%s)", f->name,
                     other->name, other->kind->per, other->kind->per);
     if (!has_elements_in_each(f) || !has_elements_in_each(other))
-        return fail(err, APL_E_INVALID, "field %s: per=%s, and %s has one value in a record, not several", f->name,
-                    other->name, has_elements_in_each(f) ? other->name : f->name);
+        return fail(err, APL_E_INVALID, "field %s: per=%s, and %s has one value in a record, not several",
+                    f->name, other->name, has_elements_in_each(f) ? other->name : f->name);
     if (f->shape[0] != other->shape[0])
         return fail(err, APL_E_INVALID,
                     "field %s: per=%s, and their first dimensions are %lld and %lld (-1: it varies)", f->name,

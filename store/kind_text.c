@@ -60,10 +60,10 @@ static bool is_rate(const char *value, size_t length)
 #define FORMS (APL_FORM_XYZ_REL + 1)
 
 static const char *const kinds[KINDS] = {
-    [APL_KIND_IMAGE] = "image",         [APL_KIND_MASK] = "mask",       [APL_KIND_MAP] = "map",
-    [APL_KIND_BOXES] = "boxes",         [APL_KIND_KEYPOINTS] = "keypoints", [APL_KIND_VECTORS] = "vectors",
-    [APL_KIND_PINNED] = "pinned",       [APL_KIND_LABEL] = "label",     [APL_KIND_TEXT] = "text",
-    [APL_KIND_TOKENS] = "tokens",       [APL_KIND_AUDIO] = "audio",     [APL_KIND_PLAIN] = "plain",
+    [APL_KIND_IMAGE] = "image",   [APL_KIND_MASK] = "mask",           [APL_KIND_MAP] = "map",
+    [APL_KIND_BOXES] = "boxes",   [APL_KIND_KEYPOINTS] = "keypoints", [APL_KIND_VECTORS] = "vectors",
+    [APL_KIND_PINNED] = "pinned", [APL_KIND_LABEL] = "label",         [APL_KIND_TEXT] = "text",
+    [APL_KIND_TOKENS] = "tokens", [APL_KIND_AUDIO] = "audio",         [APL_KIND_PLAIN] = "plain",
 };
 
 /* What may follow the kind: its forms, each with its number, the first of which is the default (of an image, its dimensions say), and
@@ -97,7 +97,8 @@ static const struct word {
     {"xyz-rel", APL_KIND_KEYPOINTS, APL_FORM_XYZ_REL, 0, NULL, NULL},
     {"of=", APL_KIND_NONE, APL_FORM_NONE, offsetof(apl_kind, of), NULL, "the name of a field"},
     {"per=", APL_KIND_NONE, APL_FORM_NONE, offsetof(apl_kind, per), NULL, "the name of a field"},
-    {"flip=", APL_KIND_KEYPOINTS, APL_FORM_NONE, 0, is_flip, "pairs of numbers, each number once, as in 1-2+3-4"},
+    {"flip=", APL_KIND_KEYPOINTS, APL_FORM_NONE, 0, is_flip,
+     "pairs of numbers, each number once, as in 1-2+3-4"},
     {"ignore=", APL_KIND_MASK, APL_FORM_NONE, 0, is_ignore, "a whole number"},
     {"rate=", APL_KIND_AUDIO, APL_FORM_NONE, 0, is_rate, "samples per second, 1 to 10000000"},
 };
@@ -201,14 +202,14 @@ static apl_status take_form(apl_kind *kind, const struct word *w, apl_error *err
 }
 
 static apl_status take_field_name(apl_kind *kind, const struct word *w, const char *name, size_t length,
-                            apl_error *err)
+                                  apl_error *err)
 {
     char *to = (char *)kind + w->name_at, shown[80];
     if (*to)
         return fail(err, APL_E_INVALID, "%s comes twice", w->text);
     if (!name_ok(name, length))
-        return fail(err, APL_E_INVALID, "%s%s: takes %s", w->text, printable(shown, sizeof shown, name, length),
-                    w->takes);
+        return fail(err, APL_E_INVALID, "%s%s: takes %s", w->text,
+                    printable(shown, sizeof shown, name, length), w->takes);
     memcpy(to, name, length);
     to[length] = 0;
     return APL_OK;
@@ -222,7 +223,8 @@ static apl_status take_parameter(apl_kind *kind, const struct word *w, const cha
     if (kind_parameter(kind, w->text))
         return fail(err, APL_E_INVALID, "%s comes twice", w->text);
     if (!w->fits(text + n, length - n))
-        return fail(err, APL_E_INVALID, "%s: takes %s", printable(shown, sizeof shown, text, length), w->takes);
+        return fail(err, APL_E_INVALID, "%s: takes %s", printable(shown, sizeof shown, text, length),
+                    w->takes);
     if (used + (used > 0) + length > APL_MAX_PARAMETERS)
         return fail(err, APL_E_INVALID, "%s: with it, the parameters have more than %d bytes", w->text,
                     APL_MAX_PARAMETERS);
@@ -346,7 +348,8 @@ apl_status kind_check(const apl_kind *kind, apl_kind *checked, apl_error *err)
         return fail(err, APL_E_INVALID, "the parameters do not end");
     *checked = (apl_kind){.id = kind->id, .origin = kind->origin};
     checked->form = kind->form ? kind->form : default_form(kind->id);
-    apl_kind read = {.id = kind->id, .form = APL_FORM_XY, .of = "-", .per = "-"}; /* so only parameters may follow */
+    apl_kind read = {
+        .id = kind->id, .form = APL_FORM_XY, .of = "-", .per = "-"}; /* so only parameters may follow */
     if (*kind->parameters)
         TRY(take_words(&read, kind->parameters, err));
     memcpy(checked->of, kind->of, strlen(kind->of));

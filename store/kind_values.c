@@ -193,11 +193,12 @@ static apl_status refuse_box(const struct kind_values *k, unsigned f, const doub
                                   : (corners ? "has bottom < top" : "has a height below 0");
     if (kind->form == APL_FORM_XYXY && isfinite(of[2]) && b[2] >= 0 && b[3] >= 0)
         snprintf(hint, sizeof hint, " (if these are x, y, width, height: --field %s=boxes,xywh)", name);
-    return fail(err, APL_E_INVALID, "%s: [%.7g, %.7g, %.7g, %.7g] %s in form %s%s", name, b[0], b[1], b[2], b[3],
-                why, form_text(kind, text), hint);
+    return fail(err, APL_E_INVALID, "%s: [%.7g, %.7g, %.7g, %.7g] %s in form %s%s", name, b[0], b[1], b[2],
+                b[3], why, form_text(kind, text), hint);
 }
 
-static apl_status check_box_values(const struct kind_values *k, unsigned f, const apl_value *v, apl_error *err)
+static apl_status check_box_values(const struct kind_values *k, unsigned f, const apl_value *v,
+                                   apl_error *err)
 {
     const apl_field *field = &k->schema->fields[f];
     for (uint64_t i = 0, n = value_elements(field, v); i + 4 <= n; i += 4) {
@@ -219,8 +220,8 @@ static uint64_t count_of(const apl_field *f, const apl_kind *kind, const apl_val
     return one ? 1 : (uint64_t)shape_of(f, v)[0];
 }
 
-static apl_status check_as_many(const struct kind_values *k, const struct kind_test *t, const apl_value *values,
-                            apl_error *err)
+static apl_status check_as_many(const struct kind_values *k, const struct kind_test *t,
+                                const apl_value *values, apl_error *err)
 {
     const struct schema *s = k->schema;
     uint64_t n = count_of(&s->fields[t->field], s->fields[t->field].kind, &values[t->field]);
@@ -231,8 +232,8 @@ static apl_status check_as_many(const struct kind_values *k, const struct kind_t
                 number_of(n, "element", "elements"), s->fields[t->other].name, (unsigned long long)of);
 }
 
-static apl_status check_mask_sides(const struct kind_values *k, const struct kind_test *t, const apl_value *values,
-                             apl_error *err)
+static apl_status check_mask_sides(const struct kind_values *k, const struct kind_test *t,
+                                   const apl_value *values, apl_error *err)
 {
     const struct schema *s = k->schema;
     int64_t mask[2], image[2];
@@ -240,7 +241,8 @@ static apl_status check_mask_sides(const struct kind_values *k, const struct kin
         !sides_of(&s->fields[t->other], s->fields[t->other].kind, &values[t->other], image) ||
         (mask[0] == image[0] && mask[1] == image[1]))
         return APL_OK;
-    return fail(err, APL_E_INVALID, "%s: %lld x %lld pixels, and '%s' has %lld x %lld: a mask is as large as its image",
+    return fail(err, APL_E_INVALID,
+                "%s: %lld x %lld pixels, and '%s' has %lld x %lld: a mask is as large as its image",
                 s->fields[t->field].name, (long long)mask[1], (long long)mask[0], s->fields[t->other].name,
                 (long long)image[1], (long long)image[0]);
 }
@@ -290,7 +292,8 @@ static void count_points(apl_kind_counts *c, const apl_field *f, apl_form form, 
 {
     unsigned numbers = (unsigned)(f->ndim ? f->shape[f->ndim - 1] : 0);
     bool marked = form == APL_FORM_XYV || form == APL_FORM_XYV_REL;
-    for (uint64_t i = 0, n = numbers == 2 || numbers == 3 ? value_elements(f, v) : 0; i + numbers <= n; i += numbers) {
+    for (uint64_t i = 0, n = numbers == 2 || numbers == 3 ? value_elements(f, v) : 0; i + numbers <= n;
+         i += numbers) {
         double p[4] = {0};
         numbers_of(f, v, i, numbers, p);
         bool hidden = marked && p[2] == 0;
@@ -325,8 +328,9 @@ static void count_test(struct kind_values *k, const struct kind_test *t, const a
     const apl_value *v = &values[t->field];
     apl_kind_counts *c = &k->counts[t->field];
     int64_t sides[2] = {1, 1};
-    bool known = is_form_of_sides(kind->form) ||
-                 (!t->alone && sides_of(&s->fields[t->other], s->fields[t->other].kind, &values[t->other], sides));
+    bool known =
+        is_form_of_sides(kind->form) ||
+        (!t->alone && sides_of(&s->fields[t->other], s->fields[t->other].kind, &values[t->other], sides));
     const double within[2] = {(double)sides[0], (double)sides[1]};
     const char *ignore = kind_parameter(kind, "ignore=");
     if (t->test == TEST_BOXES)

@@ -108,7 +108,8 @@ static apl_status check_schema(const struct manifest *m, apl_error *err)
 {
     apl_error inner;
     if (schema_text_lists(&m->schema) != m->text_lists)
-        return fail(err, APL_E_CORRUPT, "the manifest is damaged: it has another number of fields of lists of texts");
+        return fail(err, APL_E_CORRUPT,
+                    "the manifest is damaged: it has another number of fields of lists of texts");
     return schema_check_kinds(&m->schema, &inner) == APL_OK
                ? APL_OK
                : fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", inner.message);

@@ -18,8 +18,7 @@ apl_status training_keep(const struct schema *schema, unsigned f, const struct t
         return fail(err, APL_E_INVALID, "field %s: %s", name,
                     channels ? "its moments are kept already" : "it has no channels whose moments are kept");
     for (unsigned c = 0; c < channels; c++)
-        if (!(figures[c].mean >= 0 && figures[c].mean <= 255 && figures[c].std >= 0 &&
-              figures[c].std <= 255))
+        if (!(figures[c].mean >= 0 && figures[c].mean <= 255 && figures[c].std >= 0 && figures[c].std <= 255))
             return fail(err, APL_E_INVALID,
                         "field %s: the mean and standard deviation of channel %u are not within 0 ... 255",
                         name, c);

@@ -55,7 +55,7 @@ static apl_status check_bool_values(const apl_field *field, const uint8_t *value
 
 /* The texts of a list, each of `width` bytes, which the longest has: so that equal lists are equal bytes. */
 static apl_status check_text_list(const apl_field *field, const uint8_t *texts, size_t bytes, size_t width,
-                             apl_error *err)
+                                  apl_error *err)
 {
     size_t longest = 0;
     for (size_t at = 0; at < bytes; at += width) {
@@ -65,21 +65,24 @@ static apl_status check_text_list(const apl_field *field, const uint8_t *texts, 
                 return fail(err, APL_E_INVALID, "field %s: text %zu of a list has a NUL in it", field->name,
                             at / width);
         if (!utf8_valid(texts + at, length))
-            return fail(err, APL_E_INVALID, "field %s: text %zu of a list is not UTF-8", field->name, at / width);
+            return fail(err, APL_E_INVALID, "field %s: text %zu of a list is not UTF-8", field->name,
+                        at / width);
         longest = length > longest ? length : longest;
     }
-    return longest == width ? APL_OK
-                            : fail(err, APL_E_INVALID,
-                                   "field %s: a list has room for texts of %zu bytes, and its longest has %zu",
-                                   field->name, width, longest);
+    return longest == width
+               ? APL_OK
+               : fail(err, APL_E_INVALID,
+                      "field %s: a list has room for texts of %zu bytes, and its longest has %zu",
+                      field->name, width, longest);
 }
 
 static apl_status check_text(const apl_field *field, const apl_value *value, size_t bytes, apl_error *err)
 {
     if (field_lists_texts(field))
         return check_text_list(field, value->data, bytes, (size_t)value->shape[field->ndim - 1], err);
-    return utf8_valid(value->data, bytes) ? APL_OK
-                                          : fail(err, APL_E_INVALID, "field %s: a text is not UTF-8", field->name);
+    return utf8_valid(value->data, bytes)
+               ? APL_OK
+               : fail(err, APL_E_INVALID, "field %s: a text is not UTF-8", field->name);
 }
 
 /* The bytes of a value to be appended, its varying dimensions in `dims`. */

@@ -156,8 +156,10 @@ static apl_status check_field(const struct schema *schema, const apl_field *f, a
             return fail(err, APL_E_INVALID, "field %s: dimension %u is %lld, not -1 or 1 to %u", shown, i,
                         (long long)f->shape[i], APL_MAX_VALUE);
     if (f->dtype == APL_UTF8 && (f->ndim == 0 || f->shape[f->ndim - 1] != -1))
-        return fail(err, APL_E_INVALID,
-                    "field %s: the last dimension of utf8 is -1, the bytes of a text: {-1}, or {-1, -1} for a list", shown);
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: the last dimension of utf8 is -1, the bytes of a text: {-1}, or {-1, -1} for a list",
+            shown);
     if (f->role == APL_POSITION && (f->dtype != APL_U64 || f->ndim != 0))
         return fail(err, APL_E_INVALID, "field %s: a position is a scalar u64", shown);
     return APL_OK;

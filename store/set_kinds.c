@@ -39,15 +39,17 @@ static apl_status take_kind(struct schema *schema, const char *text, apl_error *
 static apl_status check_version(const struct manifest *m, apl_error *err)
 {
     if (m->info.format_minor > FORMAT_MINOR)
-        return fail(err, APL_E_VERSION,
-                    "was written in format %u.%u, and this library (%s) would lose what it does not know of it",
-                    m->info.format_major, m->info.format_minor, APL_VERSION_STRING);
+        return fail(
+            err, APL_E_VERSION,
+            "was written in format %u.%u, and this library (%s) would lose what it does not know of it",
+            m->info.format_major, m->info.format_minor, APL_VERSION_STRING);
     for (unsigned f = 0; f < m->schema.count && m->info.format_minor < FORMAT_MINOR_PRODUCTS; f++)
         if (schema_has_colours(&m->schema, f))
-            return fail(err, APL_E_UNSUPPORTED,
-                        "was written in format %u.%u, without the statistics that images have since: copy it with "
-                        "apldata extract, and say it of the copy",
-                        m->info.format_major, m->info.format_minor);
+            return fail(
+                err, APL_E_UNSUPPORTED,
+                "was written in format %u.%u, without the statistics that images have since: copy it with "
+                "apldata extract, and say it of the copy",
+                m->info.format_major, m->info.format_minor);
     return APL_OK;
 }
 
@@ -147,7 +149,8 @@ static apl_status open_store(struct set_kinds *k, const char *path, apl_error *e
     TRY(apl_store_open(path, NULL, &k->store, err));
     if (k->store->set)
         return fail(err, APL_E_INVALID,
-                    "%s: is a set: say it of each shard, and join them again (apldata set-kind SHARD ..., then apldata "
+                    "%s: is a set: say it of each shard, and join them again (apldata set-kind SHARD ..., "
+                    "then apldata "
                     "join --force)",
                     k->store->name);
     return APL_OK;

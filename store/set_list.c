@@ -68,8 +68,8 @@ static apl_status agree_kinds(const apl_field *a, const char *name, const apl_fi
     return kind_agrees(a->kind, b->kind)
                ? APL_OK
                : fail(err, APL_E_MISMATCH,
-                      "%s: field %s is %s, but %s in %s (apldata set-kind says what a field is)", name, a->name,
-                      a->kind ? one : "of no kind", b->kind ? two : "of no kind", first);
+                      "%s: field %s is %s, but %s in %s (apldata set-kind says what a field is)", name,
+                      a->name, a->kind ? one : "of no kind", b->kind ? two : "of no kind", first);
 }
 
 static apl_status agree_field(const apl_field *a, const char *name, const apl_field *b, const char *first,

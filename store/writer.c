@@ -235,7 +235,8 @@ apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *
     if (w->member == 0 || !values)
         return fail(err, APL_E_INVALID, "%s: a record without a member, or without values", w->path);
     apl_error error;
-    if (kind_values_check(&w->kinds, values, &error) != APL_OK) /* nothing has been taken: the writer goes on */
+    if (kind_values_check(&w->kinds, values, &error) !=
+        APL_OK) /* nothing has been taken: the writer goes on */
         return fail(err, error.status, "%s: record %llu, %s", w->path, (unsigned long long)w->records,
                     error.message);
     return finish(w, append(w, values, &error), &error, err);

@@ -9,7 +9,8 @@ const apl_field *apl_writer_field(const apl_writer *w, unsigned i)
 apl_status apl_writer_check(const apl_writer *w, const apl_value *values, apl_error *err)
 {
     if (!w || w->member == 0 || !values || w->schema.count == 0)
-        return fail(err, APL_E_INVALID, "a record without a writer, a member or values, or behind the last one");
+        return fail(err, APL_E_INVALID,
+                    "a record without a writer, a member or values, or behind the last one");
     return kind_values_check(&w->kinds, values, err);
 }
 

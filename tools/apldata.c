@@ -6,9 +6,9 @@
 #include "image.h"
 #include "interrupt.h"
 #include "json.h"
-#include "spelling.h"
 #include "report.h"
 #include "sandbox.h"
+#include "spelling.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -26,7 +26,8 @@ struct job {
     uint32_t document_end; /* pointed to by `ingest` */
     bool json, quiet, verbose, no_progress;
     struct listed_files skipped, warned; /* left out; kept, though a library warns of them */
-    const char *column_types[MAX_TYPES], *image_columns[MAX_IMAGES], *mask_columns[MAX_IMAGES], *kinds[APL_MAX_FIELDS];
+    const char *column_types[MAX_TYPES], *image_columns[MAX_IMAGES], *mask_columns[MAX_IMAGES],
+        *kinds[APL_MAX_FIELDS];
     struct split_spec splits[MAX_SPLITS];
     unsigned split_count;
     const char *stratify;

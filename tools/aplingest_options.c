@@ -327,7 +327,8 @@ static const struct option_row rows[] = {
      "repeated (default: detected)",
      OPTION_CALL, 0, take_column_type},
     {0, "field", "NAME=KIND",
-     "what a field is, and words about it: boxes=boxes,xywh labels=label,per=boxes\nseg=mask,ignore=255; may be "
+     "what a field is, and words about it: boxes=boxes,xywh labels=label,per=boxes\nseg=mask,ignore=255; may "
+     "be "
      "repeated (default: as the source says)",
      OPTION_CALL, 0, take_kind},
     {0, "outside", NULL, "list: paths may be absolute or lead out of the list's folder", OPTION_SWITCH,

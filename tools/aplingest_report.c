@@ -48,9 +48,10 @@ static json_t *fields_json(const struct job *job)
         return list;
     for (unsigned i = 0; (f = apl_store_field(store, i)); i++) {
         apl_kind_print(NULL, f->kind, kind, sizeof kind);
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(f->name), "type",
-                                              json_text(type_text(f)), "kind", f->kind ? json_text(kind) : json_null(),
-                                              "from", f->kind ? json_text(origin_text(f->kind->origin)) : json_null()));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(f->name), "type",
+                            json_text(type_text(f)), "kind", f->kind ? json_text(kind) : json_null(), "from",
+                            f->kind ? json_text(origin_text(f->kind->origin)) : json_null()));
     }
     apl_store_close(store);
     return list;
@@ -78,7 +79,8 @@ static int report_fields(const apl_store *store)
 {
     struct table table = TABLE("llll");
     const apl_field *f;
-    for (const char *const *head = (const char *const[]){"field", "type", "kind", "from", NULL}; *head; head++)
+    for (const char *const *head = (const char *const[]){"field", "type", "kind", "from", NULL}; *head;
+         head++)
         table_add(&table, *head);
     for (unsigned i = 0; (f = apl_store_field(store, i)); i++) {
         table_add(&table, shown(f->name));

@@ -12,11 +12,11 @@ struct export
     const char *path, *folder;
     unsigned threads;
     struct field_names fields; /* as asked for; none: those that the format takes of itself */
-    const char *label;      /* the field whose classes are folders; NULL: to be found */
-    bool quiet;             /* no notes */
-    bool by_id;             /* names are ids, even where the store has paths */
-    uint64_t shard_bytes;   /* a shard ends before it grows beyond that, */
-    uint64_t shard_records; /* or has that many; 0: no limit */
+    const char *label;         /* the field whose classes are folders; NULL: to be found */
+    bool quiet;                /* no notes */
+    bool by_id;                /* names are ids, even where the store has paths */
+    uint64_t shard_bytes;      /* a shard ends before it grows beyond that, */
+    uint64_t shard_records;    /* or has that many; 0: no limit */
     apl_store *store;
     const apl_info *info;
     struct outset out;

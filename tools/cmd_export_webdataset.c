@@ -318,9 +318,10 @@ static int describe_fields(struct tars *t)
     for (unsigned i = 0; i < t->count && !status; i++) {
         const apl_field *f = apl_store_field(t->x->store, t->fields[i]);
         if (f->dtype == APL_UTF8 && f->ndim > 1)
-            return failed("%s: field '%s' has lists of texts, which WebDataset has no form for; --format raw and "
-                          "tfrecord have, and --fields leaves it out",
-                          shown_db(t->x->path), shown(f->name));
+            return failed(
+                "%s: field '%s' has lists of texts, which WebDataset has no form for; --format raw and "
+                "tfrecord have, and --fields leaves it out",
+                shown_db(t->x->path), shown(f->name));
         describe_part(t, i);
     }
     if (!status && t->count == (t->keys >= 0))

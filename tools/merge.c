@@ -58,8 +58,8 @@ static int check_field(const struct merge *m, unsigned source, const apl_field *
                       other->media ? other->media : "values", first->media ? first->media : "values",
                       shown_db(m->paths[0]));
     if (!same_kind(first, other))
-        return failed("%s: field %s is %s, but %s in %s (apldata set-kind says what a field is)", shown_db(path),
-                      shown(other->name), other->kind ? kind_text(other->kind) : "of no kind",
+        return failed("%s: field %s is %s, but %s in %s (apldata set-kind says what a field is)",
+                      shown_db(path), shown(other->name), other->kind ? kind_text(other->kind) : "of no kind",
                       first->kind ? kind_text(first->kind) : "of no kind", shown_db(m->paths[0]));
     if (!first->class_count != !other->class_count)
         what = other->class_count ? "has classes, but none" : "has no classes, but some";

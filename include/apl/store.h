@@ -70,7 +70,8 @@ typedef struct apl_field {
     /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading
      * such a value still returns the file, byte for byte as it came. */
     uint64_t indexed;
-    const apl_kind *kind; /* what it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
+    const apl_kind
+        *kind; /* what it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */
@@ -236,8 +237,8 @@ APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsign
  * The same over the split "train": by what images are normalised. A store without such a split may keep the figures of the store
  * that its records were extracted from (see apl_writer_keep_moments()). APL_E_NOTFOUND: it does not.
  */
-APL_API APL_MUST_USE apl_status apl_store_training_moments(const apl_store *store, unsigned field, unsigned channel,
-                                                           double *mean, double *std);
+APL_API APL_MUST_USE apl_status apl_store_training_moments(const apl_store *store, unsigned field,
+                                                           unsigned channel, double *mean, double *std);
 
 /* --------------------------------------------------------------------------------------------- batches */
 

@@ -116,8 +116,9 @@ APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const
  * those of apl_store_moments(). Call it once a field, before commit. Likely errors: APL_E_INVALID (another number of channels),
  * APL_E_NOTFOUND (no such field).
  */
-APL_API APL_MUST_USE apl_status apl_writer_keep_moments(apl_writer *writer, const char *field, const double *mean,
-                                                        const double *std, unsigned channels, apl_error *err);
+APL_API APL_MUST_USE apl_status apl_writer_keep_moments(apl_writer *writer, const char *field,
+                                                        const double *mean, const double *std,
+                                                        unsigned channels, apl_error *err);
 
 /* Records where the data comes from: a name for the source's format, and the source's SHA-256 or NULL. Call it before
  * commit. */
@@ -162,15 +163,17 @@ APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_
  * than the field has that they are `per`; a mask of another size than its image (of JPEG and PNG files, as their headers say). The
  * message names field and value, not the record. Call it after the first member and before commit; the writer may have failed.
  */
-APL_API APL_MUST_USE apl_status apl_writer_check(const apl_writer *writer, const apl_value *values, apl_error *err);
+APL_API APL_MUST_USE apl_status apl_writer_check(const apl_writer *writer, const apl_value *values,
+                                                 apl_error *err);
 
 /* What is common in good data and has been appended as it is: of a field of boxes, keypoints or masks so far. */
 typedef struct apl_kind_counts {
     uint64_t elements; /* boxes or points */
-    uint64_t outside;  /* of these, wholly or partly beyond their image, where its size can be told; hidden points do not count */
-    uint64_t no_area;  /* boxes without width or height */
-    uint64_t hidden;   /* points of visibility 0 */
-    uint64_t ignored;  /* masks with the value that they say is to be ignored */
+    uint64_t
+        outside; /* of these, wholly or partly beyond their image, where its size can be told; hidden points do not count */
+    uint64_t no_area; /* boxes without width or height */
+    uint64_t hidden;  /* points of visibility 0 */
+    uint64_t ignored; /* masks with the value that they say is to be ignored */
 } apl_kind_counts;
 
 /* Call it only from the writer's thread. APL_E_NOTFOUND: no such field. */

@@ -1,8 +1,8 @@
 /* Rows of several arrays to records: see arrays.h. */
 #include "array_rows.h"
 
-#include "said_kinds.h"
 #include "file_name.h"
+#include "said_kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,7 +176,8 @@ static apl_status add_array_field(struct arrays *a, struct array_rows *c, apl_er
     const struct array *array = c->array;
     apl_role role = (int)array->role ? array->role : is_label_name(array->field) ? APL_TARGET : APL_INPUT;
     if (!c->as_class) {
-        TRY(apl_writer_add_field(a->writer, array->field, array->dtype, role, array->ndim, array->shape, err));
+        TRY(apl_writer_add_field(a->writer, array->field, array->dtype, role, array->ndim, array->shape,
+                                 err));
         return add_array_kind(a, array, err);
     }
     TRY(apl_writer_add_field(a->writer, array->field, class_type(options->class_count), role, 0, NULL, err));

@@ -12,9 +12,10 @@ struct array {
     char field[APL_MAX_NAME + 1];
     const char *split;
     uint32_t split_rank;
-    size_t order;     /* fields come in this order; of the same, in that in which they are added */
-    apl_role role;    /* 0: its name tells */
-    apl_kind_id kind; /* that its source tells; of what is called as labels are, and is one number a record, that it is a label is guessed */
+    size_t order;  /* fields come in this order; of the same, in that in which they are added */
+    apl_role role; /* 0: its name tells */
+    apl_kind_id
+        kind; /* that its source tells; of what is called as labels are, and is one number a record, that it is a label is guessed */
     apl_form form;
     const char *path; /* for messages, safe to print */
     apl_dtype dtype;

@@ -7,8 +7,9 @@
 static void turn_point(unsigned orientation, double width, double height, double *x, double *y)
 {
     double right = width - *x, bottom = height - *y, left = *x, top = *y;
-    const double turned[9][2] = {{left, top},     {left, top},   {right, top}, {right, bottom}, {left, bottom},
-                                 {top, left},     {bottom, left}, {bottom, right}, {top, right}};
+    const double turned[9][2] = {{left, top},     {left, top},     {right, top},
+                                 {right, bottom}, {left, bottom},  {top, left},
+                                 {bottom, left},  {bottom, right}, {top, right}};
     *x = turned[orientation <= 8 ? orientation : 0][0];
     *y = turned[orientation <= 8 ? orientation : 0][1];
 }

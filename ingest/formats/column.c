@@ -157,8 +157,11 @@ void column_decide(struct column *c)
     else if (only(c, BIT(CELL_LIST) | BIT(CELL_NONE)) && !c->inner_varies && (c->all_whole || !c->inexact)) {
         bool fixed = !c->lengths_vary && !c->kinds[CELL_NONE] && c->length > 0 && c->length <= INT32_MAX;
         bool nested = c->inner > 0;
-        decide(c, c->single ? APL_F32 : c->all_whole ? APL_I64 : APL_F64, nested ? 2 : 1,
-               fixed ? (int64_t)c->length : -1, nested ? c->inner : 0);
+        decide(c,
+               c->single      ? APL_F32
+               : c->all_whole ? APL_I64
+                              : APL_F64,
+               nested ? 2 : 1, fixed ? (int64_t)c->length : -1, nested ? c->inner : 0);
     } else
         decide(c, APL_UTF8, c->texts ? 2 : 1, -1, -1);
 }

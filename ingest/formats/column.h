@@ -19,8 +19,8 @@ struct column {
     uint64_t length;     /* of all lists */
     uint32_t inner;      /* of these */
     bool lengths_vary, inner_varies, all_whole, any_list, any_filled;
-    bool single; /* lists become f32, whether whole or not */
-    bool texts;  /* text is lists of texts */
+    bool single;            /* lists become f32, whether whole or not */
+    bool texts;             /* text is lists of texts */
     struct name_set *names; /* of the texts that are names, where they are counted; NULL: not, or too many */
     uint64_t unnamed_row;   /* the first whose text is no name, and not empty; 0: none */
     uint64_t nested_row;    /* the first that is a list or an object */

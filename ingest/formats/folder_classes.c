@@ -2,9 +2,9 @@
 #include "folder_classes.h"
 
 #include "class_map.h"
-#include "said_kinds.h"
 #include "jsontext.h"
 #include "member.h"
+#include "said_kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>

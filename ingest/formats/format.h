@@ -43,7 +43,7 @@ struct format_part {
 /* What ingest does for the format that reads. Failures of these are not the source's, and are passed on as they are. */
 struct format_host {
     void *user;
-    const struct said_kinds *kinds; /* what the caller says that fields are: see said_kinds.h */
+    const struct said_kinds *kinds;    /* what the caller says that fields are: see said_kinds.h */
     const char *source;                /* its name, or the first's of several, safe to print */
     const apl_ingest_options *options; /* as the caller gave them: those that are one format's */
     bool partial;                      /* accept a source that lacks members or records */

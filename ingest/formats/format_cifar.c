@@ -1,7 +1,7 @@
 /* CIFAR as a format: which members belong together, their rows as records, and whether all were there. */
 #include "cifar.h"
-#include "said_kinds.h"
 #include "image_fields.h"
+#include "said_kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -115,9 +115,9 @@ static apl_status open_idx_rows(void *user, const struct array *array, uint64_t 
 static void tell_kind(struct array *array, const char *content)
 {
     bool labels = strcmp(content, "label") == 0, bytes = array->dtype == APL_U8;
-    array->kind = labels && array->ndim == 0                  ? APL_KIND_LABEL
+    array->kind = labels && array->ndim == 0             ? APL_KIND_LABEL
                   : !labels && bytes && array->ndim == 2 ? APL_KIND_IMAGE
-                                                              : APL_KIND_NONE;
+                                                         : APL_KIND_NONE;
     array->form = array->kind == APL_KIND_IMAGE ? APL_FORM_HW : APL_FORM_NONE;
 }
 

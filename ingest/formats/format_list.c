@@ -4,7 +4,6 @@
  */
 #include "class_notes.h"
 #include "drawn.h"
-#include "said_kinds.h"
 #include "file_name.h"
 #include "list_images.h"
 #include "list_kinds.h"
@@ -14,6 +13,7 @@
 #include "list_split_column.h"
 #include "list_splits.h"
 #include "list_strays.h"
+#include "said_kinds.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -114,10 +114,10 @@ static apl_status set_value_kind(const struct list *l, unsigned i, apl_error *er
 {
     const struct column *c = &l->columns.columns[i];
     bool label = (int)i == l->columns.label, described = describes_images(l, i);
-    apl_kind_id kind = label                     ? APL_KIND_LABEL
+    apl_kind_id kind = label                  ? APL_KIND_LABEL
                        : c->dtype == APL_UTF8 ? APL_KIND_TEXT
-                       : described               ? APL_KIND_PLAIN
-                                                 : APL_KIND_NONE;
+                       : described            ? APL_KIND_PLAIN
+                                              : APL_KIND_NONE;
     apl_origin origin = label && l->host->options->label_column ? APL_DECLARED
                         : label || described                    ? APL_GUESSED
                                                                 : APL_FROM_SOURCE;

@@ -137,8 +137,9 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
         return APL_OK;
     }
     if (tf_is_boxes(field) && f->count % 4 != 0)
-        return fail(why, APL_E_SOURCE, "feature %s has %" PRIu64 " numbers, and features.json says boxes of 4",
-                    field->name, f->count);
+        return fail(why, APL_E_SOURCE,
+                    "feature %s has %" PRIu64 " numbers, and features.json says boxes of 4", field->name,
+                    f->count);
     size_t size = (size_t)f->count * (f->kind == TF_INTS ? 8 : 4);
     if (!buffer_reserve(&field->values, size + 1))
         return fail_nomem(why);

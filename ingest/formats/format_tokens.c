@@ -1,7 +1,7 @@
 /* Tokens: streams of u16 or u32, as they are, behind llm.c's header or as NumPy's arrays, and the pairs of index and data in which documents are kept apart.
  * Each document is a record; a stream is cut behind each token that ends a document, or else into pieces of equal length. */
-#include "said_kinds.h"
 #include "file_name.h"
+#include "said_kinds.h"
 #include "token_header.h"
 #include "token_index.h"
 #include "token_reading.h"

@@ -5,17 +5,16 @@
 
 static const int64_t any[3] = {-1, -1, -1};
 
-const struct image_names image_usual_names = {"image", "path", "image_shape", "image_orientation",
-                                               ""};
+const struct image_names image_usual_names = {"image", "path", "image_shape", "image_orientation", ""};
 
 /* That it is a mask, the caller has said. */
-apl_status image_kind_set(apl_writer *writer, const char *field, const struct image_plan *plan, const char *of,
-                          apl_error *err)
+apl_status image_kind_set(apl_writer *writer, const char *field, const struct image_plan *plan,
+                          const char *of, apl_error *err)
 {
     if (plan->mask)
         return said_kinds_set(writer, field, APL_KIND_MASK, APL_FORM_NONE, of, APL_DECLARED, err);
     return said_kinds_set(writer, field, APL_KIND_IMAGE, plan->keep ? APL_FORM_NONE : APL_FORM_CHW, NULL,
-                           APL_FROM_SOURCE, err);
+                          APL_FROM_SOURCE, err);
 }
 
 apl_status image_shape_add(apl_writer *writer, const char *name, apl_error *err)

@@ -24,8 +24,8 @@ apl_status image_fields_add_beside(apl_writer *writer, const struct image_names 
                                    const struct image_plan *plan, apl_error *err);
 
 /* For formats that add such fields themselves: the kind of an image or mask that has been added; the fields beside one; and a field of text. */
-apl_status image_kind_set(apl_writer *writer, const char *field, const struct image_plan *plan, const char *of,
-                          apl_error *err);
+apl_status image_kind_set(apl_writer *writer, const char *field, const struct image_plan *plan,
+                          const char *of, apl_error *err);
 apl_status image_shape_add(apl_writer *writer, const char *name, apl_error *err);
 apl_status image_orientation_add(apl_writer *writer, const char *name, apl_error *err);
 apl_status text_field_add(apl_writer *writer, const char *name, apl_role role, apl_error *err);

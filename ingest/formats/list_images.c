@@ -1,8 +1,8 @@
 /* Columns of images, of a list: see list_images.h. */
 #include "list_images.h"
 
-#include "said_kinds.h"
 #include "image_kind.h"
+#include "said_kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,8 +64,8 @@ static bool is_column_given(const apl_ingest_options *o, const char *name)
 static bool is_of_images(const struct list_columns *l, unsigned i)
 {
     return l->rows > 0 && l->columns[i].images == l->rows &&
-           !is_column_given(l->host->options, l->columns[i].name) &&
-           !is_said(l, i, true) && !is_said(l, i, false);
+           !is_column_given(l->host->options, l->columns[i].name) && !is_said(l, i, true) &&
+           !is_said(l, i, false);
 }
 
 /* A table without a header would lose its first image, as the name of a column. Lines of JSON have names each. */

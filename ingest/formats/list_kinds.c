@@ -39,14 +39,15 @@ bool list_kinds_moves(const struct list_columns *l, const apl_field *field)
 {
     int i = list_find_column(l, field->name);
     int image = i < 0 ? -1 : list_image_of(l, (unsigned)i);
-    if (field->kind->id == APL_KIND_MASK || (field->kind->id == APL_KIND_MAP && field->kind->form != APL_FORM_LINEAR))
+    if (field->kind->id == APL_KIND_MASK ||
+        (field->kind->id == APL_KIND_MAP && field->kind->form != APL_FORM_LINEAR))
         return image >= 0 && l->images[image].mask;
     bool floats = field->dtype == APL_F32 || field->dtype == APL_F64;
     return field->kind->id == APL_KIND_BOXES && i >= 0 && floats && image_of_boxes(l, field->kind) >= 0;
 }
 
-void list_kinds_move(const struct list_columns *l, unsigned k, const struct made_image *image, uint8_t *values,
-                     const size_t *begins, int64_t (*shapes)[2])
+void list_kinds_move(const struct list_columns *l, unsigned k, const struct made_image *image,
+                     uint8_t *values, const size_t *begins, int64_t (*shapes)[2])
 {
     bool moved = image->turned > 1 || image->shape[1] != image->height || image->shape[2] != image->width;
     for (unsigned i = 0; moved && i < l->count; i++) {

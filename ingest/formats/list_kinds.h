@@ -14,7 +14,7 @@ bool list_kinds_moves(const struct list_columns *l, const apl_field *field);
 
 /* Moves the boxes of a record that lie in its image k, which has been made, if that was turned or resized. The value of column i begins at values[begins[i]]; where
  * its shape varies, it is shapes[i]. */
-void list_kinds_move(const struct list_columns *l, unsigned k, const struct made_image *image, uint8_t *values,
-                     const size_t *begins, int64_t (*shapes)[2]);
+void list_kinds_move(const struct list_columns *l, unsigned k, const struct made_image *image,
+                     uint8_t *values, const size_t *begins, int64_t (*shapes)[2]);
 
 #endif

@@ -36,8 +36,8 @@ const apl_kind *said_kinds_find(const struct said_kinds *kinds, const char *fiel
     return NULL;
 }
 
-apl_status said_kinds_set(apl_writer *writer, const char *field, apl_kind_id id, apl_form form, const char *of,
-                           apl_origin origin, apl_error *err)
+apl_status said_kinds_set(apl_writer *writer, const char *field, apl_kind_id id, apl_form form,
+                          const char *of, apl_origin origin, apl_error *err)
 {
     apl_kind kind = {.id = id, .form = form, .origin = origin};
     snprintf(kind.of, sizeof kind.of, "%s", of ? of : "");
@@ -90,11 +90,12 @@ static bool has_image(const apl_writer *writer)
 static void tell_of_plain(const struct format_host *host, unsigned count, const char *names)
 {
     char text[NAMED * (APL_MAX_NAME + 2) + 200];
-    snprintf(text, sizeof text,
-             "%s of single numbers %s plain, by default, and %s when images move: %s%s (--field NAME=KIND says "
-             "otherwise)",
-             number_of(count, "field", "fields"), count == 1 ? "is" : "are", count == 1 ? "stays" : "stay",
-             count > NAMED ? "the first are " : "", names);
+    snprintf(
+        text, sizeof text,
+        "%s of single numbers %s plain, by default, and %s when images move: %s%s (--field NAME=KIND says "
+        "otherwise)",
+        number_of(count, "field", "fields"), count == 1 ? "is" : "are", count == 1 ? "stays" : "stay",
+        count > NAMED ? "the first are " : "", names);
     host->notice(host->user, "", text);
 }
 
@@ -140,7 +141,8 @@ static void tell_of_counts(const struct format_host *host, const apl_writer *wri
         snprintf(line, sizeof line, "%s: of %" PRIu64 " %s, %s (kept as they are)", f->name, c.elements,
                  f->kind->id == APL_KIND_BOXES ? "boxes" : "points", text);
     else if (c.ignored > 0)
-        snprintf(line, sizeof line, "%s: masks with pixels that are to be ignored: %" PRIu64, f->name, c.ignored);
+        snprintf(line, sizeof line, "%s: masks with pixels that are to be ignored: %" PRIu64, f->name,
+                 c.ignored);
     else
         return;
     host->notice(host->user, "", line);
@@ -159,10 +161,10 @@ void said_kinds_tell(const struct format_host *host, const apl_writer *writer)
 static const char *option_that_moves(const struct format_host *host)
 {
     const struct image_sizes *s = &host->images.sizes;
-    return s->shorter || s->width   ? "--resize"
-           : s->longest             ? "--max-side"
-           : host->images.orient    ? "--orient"
-                                    : NULL;
+    return s->shorter || s->width ? "--resize"
+           : s->longest           ? "--max-side"
+           : host->images.orient  ? "--orient"
+                                  : NULL;
 }
 
 static apl_status refuse_moving(const char *option, const apl_field *f, apl_error *err)
@@ -175,10 +177,11 @@ static apl_status refuse_moving(const char *option, const apl_field *f, apl_erro
                     option, f->name, f->name);
     apl_kind_print(NULL, f->kind, kind, sizeof kind);
     kind[strcspn(kind, ",")] = 0;
-    return fail(err, APL_E_INVALID,
-                "%s cannot be used beside '%s' (%s), which would stay where it is: store images as they are, and "
-                "resize them when they are read",
-                option, f->name, kind);
+    return fail(
+        err, APL_E_INVALID,
+        "%s cannot be used beside '%s' (%s), which would stay where it is: store images as they are, and "
+        "resize them when they are read",
+        option, f->name, kind);
 }
 
 /* Formats move their images, and some of what lies in them. */
@@ -196,7 +199,7 @@ static apl_status check_moves(const struct format_host *host, const struct forma
 }
 
 apl_status said_kinds_settle(const struct format_host *host, const struct format *format, const void *state,
-                              apl_writer *writer, apl_error *err)
+                             apl_writer *writer, apl_error *err)
 {
     TRY(take_said(host->kinds, writer, err));
     TRY(take_defaults(host, writer, err));

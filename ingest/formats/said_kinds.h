@@ -24,8 +24,8 @@ const apl_kind *said_kinds_find(const struct said_kinds *kinds, const char *fiel
 
 /* For formats: says of a field that has been added what the source tells it to be; what the caller says of it comes later, and counts. `of`: its
  * image; NULL: the only one. */
-apl_status said_kinds_set(apl_writer *writer, const char *field, apl_kind_id id, apl_form form, const char *of,
-                           apl_origin origin, apl_error *err);
+apl_status said_kinds_set(apl_writer *writer, const char *field, apl_kind_id id, apl_form form,
+                          const char *of, apl_origin origin, apl_error *err);
 
 /*
  * Once the format, whose state that is, has added its fields: takes what the caller says, and what is so by default, which is told once. APL_E_INVALID: the
@@ -33,7 +33,7 @@ apl_status said_kinds_set(apl_writer *writer, const char *field, apl_kind_id id,
  * would stay behind.
  */
 apl_status said_kinds_settle(const struct format_host *host, const struct format *format, const void *state,
-                              apl_writer *writer, apl_error *err);
+                             apl_writer *writer, apl_error *err);
 
 /* Before the writer commits: tells what is common in good data, and has been stored as it is. */
 void said_kinds_tell(const struct format_host *host, const apl_writer *writer);

@@ -19,7 +19,8 @@ static apl_status put_texts(const json_t *list, struct buffer *out, int64_t shap
 {
     size_t count = json_array_size(list), longest = (size_t)shape[1];
     if (longest > 0 && count > APL_MAX_VALUE / longest)
-        return fail(err, APL_E_SOURCE, "has texts that take more than the %u bytes of a value", APL_MAX_VALUE);
+        return fail(err, APL_E_SOURCE, "has texts that take more than the %u bytes of a value",
+                    APL_MAX_VALUE);
     if (!buffer_reserve(out, count * longest))
         return fail_nomem(err);
     for (size_t i = 0; i < count; i++) {
@@ -38,8 +39,8 @@ apl_status text_list_put(const struct cell *cell, struct buffer *out, int64_t sh
     int64_t longest = json_is_array(list) ? longest_of(list) : -1;
     shape[0] = (int64_t)json_array_size(list);
     shape[1] = longest;
-    apl_status status = longest < 0 ? fail(err, APL_E_SOURCE, "is not a list of texts")
-                                    : put_texts(list, out, shape, err);
+    apl_status status =
+        longest < 0 ? fail(err, APL_E_SOURCE, "is not a list of texts") : put_texts(list, out, shape, err);
     json_decref(list);
     return status;
 }

@@ -56,15 +56,16 @@ static const char *boxes_among(json_t *features)
     const char *name, *found = NULL;
     json_t *feature;
     unsigned count = 0;
-    json_object_foreach(features, name, feature)
-        if (strcmp(connector_of(feature), "BBoxFeature") == 0) {
-            found = name;
-            count++;
-        }
+    json_object_foreach(features, name, feature) if (strcmp(connector_of(feature), "BBoxFeature") == 0)
+    {
+        found = name;
+        count++;
+    }
     return count == 1 ? found : NULL;
 }
 
-static apl_status take_connector(struct tf_features *t, json_t *feature, const struct tf_where *at, apl_error *err);
+static apl_status take_connector(struct tf_features *t, json_t *feature, const struct tf_where *at,
+                                 apl_error *err);
 
 /* "objects/bbox"; false: it would be too long. */
 static bool join_name(char out[APL_MAX_NAME + 1], const char *before, const char *name)
@@ -78,11 +79,13 @@ static bool join_name(char out[APL_MAX_NAME + 1], const char *before, const char
     return true;
 }
 
-static apl_status take_connectors(struct tf_features *t, json_t *features, const struct tf_where *at, apl_error *err)
+static apl_status take_connectors(struct tf_features *t, json_t *features, const struct tf_where *at,
+                                  apl_error *err)
 {
     const char *name, *boxes = at->listed ? boxes_among(features) : NULL;
     json_t *feature;
-    json_object_foreach(features, name, feature) {
+    json_object_foreach(features, name, feature)
+    {
         struct tf_where below = {.listed = at->listed, .depth = at->depth + 1};
         if (!join_name(below.name, at->name, name) ||
             (boxes && strcmp(boxes, name) != 0 && !join_name(below.boxes, at->name, boxes)))
@@ -98,7 +101,8 @@ static apl_status take_leaf(struct tf_features *t, const json_t *feature, const 
 {
     struct tf_told *told = &t->told[t->count];
     *told = (struct tf_told){.listed = at->listed};
-    bool known = kind_of_connector(connector_of(feature), &told->kind), each = at->boxes[0] && is_scalar(feature);
+    bool known = kind_of_connector(connector_of(feature), &told->kind),
+         each = at->boxes[0] && is_scalar(feature);
     if (!known && !each)
         return APL_OK;
     if (t->count == TF_FEATURES_MAX)
@@ -112,7 +116,8 @@ static apl_status take_leaf(struct tf_features *t, const json_t *feature, const 
     return APL_OK;
 }
 
-static apl_status take_connector(struct tf_features *t, json_t *feature, const struct tf_where *at, apl_error *err)
+static apl_status take_connector(struct tf_features *t, json_t *feature, const struct tf_where *at,
+                                 apl_error *err)
 {
     json_t *dict = json_object_get(json_object_get(feature, "featuresDict"), "features");
     json_t *sequence = json_object_get(json_object_get(feature, "sequence"), "feature");
@@ -125,7 +130,8 @@ static apl_status take_connector(struct tf_features *t, json_t *feature, const s
         return take_leaf(t, feature, at, err);
     within.listed = true;
     within.depth++;
-    return at->listed ? APL_OK : take_connector(t, sequence, &within, err); /* ragged ones are several features */
+    return at->listed ? APL_OK
+                      : take_connector(t, sequence, &within, err); /* ragged ones are several features */
 }
 
 apl_status tf_features_read(const void *text, size_t size, struct tf_features *t, apl_error *err)

@@ -2,10 +2,10 @@
 #include "tf_fields.h"
 
 #include "arrays.h"
-#include "said_kinds.h"
 #include "file_name.h"
 #include "image_fields.h"
 #include "image_kind.h"
+#include "said_kinds.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -177,8 +177,8 @@ static apl_status add_kept_image(apl_writer *writer, const struct tf_field *f, a
 }
 
 /* As features.json says, or else as names tell. */
-static apl_status set_tf_kind(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f, bool scalar,
-                              apl_error *err)
+static apl_status set_tf_kind(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f,
+                              bool scalar, apl_error *err)
 {
     if (f->told) {
         apl_kind kind = f->told->kind;
@@ -192,7 +192,8 @@ static apl_status set_tf_kind(const struct tf_fields *t, apl_writer *writer, con
     if (is_shape_of_images(t, f))
         return said_kinds_set(writer, f->name, APL_KIND_PLAIN, APL_FORM_NONE, NULL, APL_GUESSED, err);
     bool label = scalar && f->kind == TF_INTS && is_called_label(f);
-    return label ? said_kinds_set(writer, f->name, APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_GUESSED, err) : APL_OK;
+    return label ? said_kinds_set(writer, f->name, APL_KIND_LABEL, APL_FORM_NONE, NULL, APL_GUESSED, err)
+                 : APL_OK;
 }
 
 static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f,
@@ -209,7 +210,10 @@ static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, co
     if (tf_is_text(f))
         return text_field_add(writer, f->name, role_of(t, f), err);
     TRY(apl_writer_add_field(writer, f->name, dtype, role_of(t, f),
-                             listed ? 2 : f->kind == TF_BYTES ? 1 : !scalar, listed ? boxes : shape, err));
+                             listed                ? 2
+                             : f->kind == TF_BYTES ? 1
+                                                   : !scalar,
+                             listed ? boxes : shape, err));
     return set_tf_kind(t, writer, f, scalar, err);
 }
 

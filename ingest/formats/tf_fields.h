@@ -14,15 +14,15 @@ struct tf_place {
 /* What the records have shown of a feature. */
 struct tf_field {
     char name[APL_MAX_NAME + 1];
-    enum tf_kind kind;      /* of the first record that has it, */
-    struct tf_place first;  /* which is this one */
-    uint64_t seen;          /* records that have it */
-    uint64_t least, most;   /* values, or of bytes their number */
-    const char *image;      /* the kind of all so far; NULL: none, or several */
-    bool text;              /* all are UTF-8 without NUL */
-    struct made_image made; /* of a JPEG */
-    struct buffer values;   /* of the current record */
-    unsigned shape_column;  /* of a JPEG: where its shape goes; 0: nowhere */
+    enum tf_kind kind;          /* of the first record that has it, */
+    struct tf_place first;      /* which is this one */
+    uint64_t seen;              /* records that have it */
+    uint64_t least, most;       /* values, or of bytes their number */
+    const char *image;          /* the kind of all so far; NULL: none, or several */
+    bool text;                  /* all are UTF-8 without NUL */
+    struct made_image made;     /* of a JPEG */
+    struct buffer values;       /* of the current record */
+    unsigned shape_column;      /* of a JPEG: where its shape goes; 0: nowhere */
     const struct tf_told *told; /* what features.json says of it, if it can be that; NULL: nothing */
 };
 

@@ -1,8 +1,8 @@
 /* From fields to those of the store: see wds_fields.h. */
 #include "wds_fields.h"
 
-#include "said_kinds.h"
 #include "image_fields.h"
+#include "said_kinds.h"
 
 #include <stdio.h>
 
@@ -20,15 +20,16 @@ static apl_status add_wds_kind(const struct wds_fields *all, const struct wds_fi
                                apl_error *err)
 {
     bool audio = f->media && strncmp(f->media, "audio/", 6) == 0;
-    apl_kind_id kind = f->kind == WDS_NUMBER                         ? APL_KIND_LABEL
+    apl_kind_id kind = f->kind == WDS_NUMBER                       ? APL_KIND_LABEL
                        : f->kind == WDS_TEXT || f->kind == WDS_KEY ? APL_KIND_TEXT
-                       : audio                                       ? APL_KIND_AUDIO
-                                                                     : APL_KIND_NONE;
+                       : audio                                     ? APL_KIND_AUDIO
+                                                                   : APL_KIND_NONE;
     if (f->declared)
         return declared_kind_set(f->declared, writer, err);
     if (f->kind == WDS_IMAGE)
         return image_kind_set(writer, f->name, &f->plan, masked_of(all), err);
-    return (int)kind ? said_kinds_set(writer, f->name, kind, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err) : APL_OK;
+    return (int)kind ? said_kinds_set(writer, f->name, kind, APL_FORM_NONE, NULL, APL_FROM_SOURCE, err)
+                     : APL_OK;
 }
 
 static apl_status add_wds_field(const struct wds_fields *all, const struct wds_field *f,

@@ -121,8 +121,9 @@ static void take_png_rows(struct png_file *f)
 static bool has_all_rows(const struct png_file *f)
 {
     bool interlaced = png_get_interlace_type(f->png, f->info) != PNG_INTERLACE_NONE;
-    return f->samples && (f->taken || (interlaced ? png_get_current_pass_number(f->png) >= 7
-                                                  : png_get_current_row_number(f->png) >= f->samples->height));
+    return f->samples &&
+           (f->taken || (interlaced ? png_get_current_pass_number(f->png) >= 7
+                                    : png_get_current_row_number(f->png) >= f->samples->height));
 }
 
 static apl_status decode_by_libpng(struct png_file *f, struct raster *s, apl_error *err)

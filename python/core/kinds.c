@@ -65,8 +65,8 @@ static PyObject *action_list(const apl_store *store, const apl_kind *kinds, cons
     unsigned n = apl_store_info(store)->fields;
     PyObject *list = PyList_New(0);
     for (unsigned i = 0; list && i < n; i++) {
-        PyObject *one = Py_BuildValue("NNi", text_or_none(apl_store_field(store, i)->name), kind_words(&kinds[i]),
-                                      (int)actions[i]);
+        PyObject *one = Py_BuildValue("NNi", text_or_none(apl_store_field(store, i)->name),
+                                      kind_words(&kinds[i]), (int)actions[i]);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);

@@ -213,10 +213,10 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     long long document_end;
     uint32_t end;
     if (PyArg_ParseTuple(
-            arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!O!OO:ingest", PyUnicode_FSConverter,
-            &job.source, PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
-            &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace, &job.options.partial,
-            &job.options.format, to_u64, &job.options.skip_bad, &job.options.unchecked,
+            arguments, "O&O&ziO&O&pO&ppzO&pppO!O!zzO!piO&Lzi(IIII)pO!zpO!O!O!OO:ingest",
+            PyUnicode_FSConverter, &job.source, PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32,
+            &threads, to_u32, &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
+            &job.options.partial, &job.options.format, to_u64, &job.options.skip_bad, &job.options.unchecked,
             &job.options.keep_files, &job.options.allow_warnings, &PyList_Type, &more, &PyList_Type, &classes,
             &job.options.image_column, &job.options.label_column, &PyList_Type, &types, &job.options.outside,
             &tokens, to_u32, &job.options.chunk, &document_end, &job.options.images,

@@ -31,8 +31,9 @@ struct sample_rule {
     uint32_t groups;
     const double *weights; /* of each group, or record: finite, not negative, not all 0; NULL: all alike */
     bool replacement;
-    struct token_shares *shares; /* instead of all that, but the seed; the sample takes them over; NULL: none */
-    uint32_t limit;              /* for tests: what sampler_limit() is to be; 0: as it says */
+    struct token_shares
+        *shares;    /* instead of all that, but the seed; the sample takes them over; NULL: none */
+    uint32_t limit; /* for tests: what sampler_limit() is to be; 0: as it says */
 };
 #define SAMPLER_MOST_RECORDS (UINT32_MAX - 1)
 

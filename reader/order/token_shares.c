@@ -5,10 +5,10 @@
 
 struct token_shares {
     const uint32_t *lengths;
-    uint64_t tokens;        /* of an epoch */
+    uint64_t tokens;          /* of an epoch */
     uint32_t parts, makes_up; /* the part of the largest share, which is drawn last, as what lacks */
-    uint64_t more;          /* that it may have to make up, at most */
-    uint32_t *list;         /* scratch: the records of a part */
+    uint64_t more;            /* that it may have to make up, at most */
+    uint32_t *list;           /* scratch: the records of a part */
     struct token_part {
         uint64_t share, own; /* tokens of an epoch, and of all of its values */
         uint32_t first, count;
@@ -39,8 +39,8 @@ static uint64_t draw_rest(struct token_shares *s, const struct token_part *p, ui
 }
 
 /* Returns the tokens of the records. */
-static uint64_t draw_part(struct token_shares *s, uint32_t part, uint64_t wanted, struct random_stream *stream,
-                          uint32_t *counts)
+static uint64_t draw_part(struct token_shares *s, uint32_t part, uint64_t wanted,
+                          struct random_stream *stream, uint32_t *counts)
 {
     const struct token_part *p = &s->part[part];
     uint64_t each = wanted / p->own;
@@ -130,14 +130,13 @@ static apl_status take_weights(struct token_shares *s, const struct token_rule *
     return APL_OK;
 }
 
-static apl_status take_rule(struct token_shares *s, const struct token_rule *rule, const struct subset *subset,
-                          apl_error *err)
+static apl_status take_rule(struct token_shares *s, const struct token_rule *rule,
+                            const struct subset *subset, apl_error *err)
 {
     find_parts(s, subset);
     s->list = malloc(most_records(s) * sizeof *s->list);
     double *weight = malloc(s->parts * sizeof *weight);
-    apl_status status =
-        s->list && weight ? take_weights(s, rule, subset, weight, err) : fail_nomem(err);
+    apl_status status = s->list && weight ? take_weights(s, rule, subset, weight, err) : fail_nomem(err);
     if (status == APL_OK)
         divide_tokens(s, weight);
     free(weight);

@@ -17,10 +17,11 @@
 struct token_shares;
 
 struct token_rule {
-    const uint32_t *lengths; /* of each record's value, in the order of subset_block.before; to outlive the shares */
-    const double *weights;   /* of each part: finite and above 0 */
-    bool by_tokens;          /* weights are of tokens, not of records */
-    uint64_t records;        /* that an epoch has on average */
+    const uint32_t
+        *lengths; /* of each record's value, in the order of subset_block.before; to outlive the shares */
+    const double *weights; /* of each part: finite and above 0 */
+    bool by_tokens;        /* weights are of tokens, not of records */
+    uint64_t records;      /* that an epoch has on average */
 };
 
 /* APL_E_INVALID for a part whose values are all empty. */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static apl_status mark_read(const struct spec *spec, const apl_reader_options *o, bool *wanted, apl_error *err)
+static apl_status mark_read(const struct spec *spec, const apl_reader_options *o, bool *wanted,
+                            apl_error *err)
 {
     for (unsigned f = 0; f < spec->schema->count; f++)
         wanted[f] = !o->fields;
@@ -27,8 +28,8 @@ static bool is_own_image(const struct schema *schema, unsigned field)
 }
 
 /* The images that move: those that transforms name; or all that are said to be, or else the one by default, if there is but one. */
-static apl_status find_moved(const struct spec *spec, const apl_reader_options *o, const bool *wanted, bool *moved,
-                             apl_error *err)
+static apl_status find_moved(const struct spec *spec, const apl_reader_options *o, const bool *wanted,
+                             bool *moved, apl_error *err)
 {
     apl_error none;
     unsigned f = 0;
@@ -67,8 +68,8 @@ static apl_action action_of(const struct spec *spec, unsigned field, const bool 
     return image >= 0 && !moved[image] ? APL_STAYS : apl_field_action(f, NULL);
 }
 
-static apl_status tell_actions(struct spec *spec, const apl_reader_options *o, apl_kind *kinds, apl_action *actions,
-                       apl_error *err)
+static apl_status tell_actions(struct spec *spec, const apl_reader_options *o, apl_kind *kinds,
+                               apl_action *actions, apl_error *err)
 {
     bool wanted[APL_MAX_FIELDS] = {false}, moved[APL_MAX_FIELDS] = {false};
     TRY(kinds_open(spec, o->kinds, o->kind_count, err));

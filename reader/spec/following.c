@@ -45,16 +45,17 @@ static apl_status refuse_unsaid(const struct mover *m, const apl_field *f, apl_e
     char text[FIELD_TYPE_TEXT];
     const char *likely = likely_kind(f);
     if (!likely)
-        return fail(err, APL_E_INVALID,
-                    "%s moves '%.64s', but what is '%.64s' (%s)? Say %.64s=label,per=FIELD if it has one for each "
-                    "of that field's, %.64s=pinned if it lies in the image, %.64s=plain if it has nothing to do with it",
-                    m->option, m->name, f->name, field_type_text(f, text), f->name, f->name, f->name);
+        return fail(
+            err, APL_E_INVALID,
+            "%s moves '%.64s', but what is '%.64s' (%s)? Say %.64s=label,per=FIELD if it has one for each "
+            "of that field's, %.64s=pinned if it lies in the image, %.64s=plain if it has nothing to do with "
+            "it",
+            m->option, m->name, f->name, field_type_text(f, text), f->name, f->name, f->name);
     return fail(err, APL_E_INVALID,
                 "%s moves '%.64s', but what is '%.64s' (%s)? Say %.64s=%s if it lies in the image, "
                 "%.64s=pinned if it "
                 "cannot be moved, %.64s=plain if it has nothing to do with it",
-                m->option, m->name, f->name, field_type_text(f, text), f->name, likely, f->name,
-                f->name);
+                m->option, m->name, f->name, field_type_text(f, text), f->name, likely, f->name, f->name);
 }
 
 static apl_status refuse_said(const struct mover *m, const apl_field *f, apl_error *err)

@@ -96,8 +96,9 @@ static apl_status check_by_tokens(const struct spec *spec, bool any, apl_error *
     if (!any)
         return fail(err, APL_E_INVALID, "weights by tokens: no store of the mix has a weight");
     if (!spec->options.pack.row && !spec->options.windows.length)
-        return fail(err, APL_E_INVALID,
-                    "weights by tokens are for values that are packed or windowed: others have weights by records");
+        return fail(
+            err, APL_E_INVALID,
+            "weights by tokens are for values that are packed or windowed: others have weights by records");
     return APL_OK;
 }
 

@@ -144,7 +144,7 @@ static apl_status resolve_transforms(struct spec *spec, const apl_reader_options
 /* ------------------------------------------------------------------------------------------- sampling */
 
 static apl_status check_sampled(const struct spec *spec, const apl_reader_options *asked,
-                                 const apl_sampling *sampling, const double *weights, apl_error *err)
+                                const apl_sampling *sampling, const double *weights, apl_error *err)
 {
     const struct reader_options *o = &spec->options;
     if (asked->reuse > 1)
@@ -155,8 +155,9 @@ static apl_status check_sampled(const struct spec *spec, const apl_reader_option
     if (o->pack.row && !weights)
         return fail(err, APL_E_INVALID, "what is packed is sampled only by weights of the stores of a mix");
     if (o->windows.length && (sampling->field || sampling->weights || sampling->weight_field))
-        return fail(err, APL_E_INVALID,
-                    "windows are sampled alike, or by weights of the stores of a mix, not of classes or records");
+        return fail(
+            err, APL_E_INVALID,
+            "windows are sampled alike, or by weights of the stores of a mix, not of classes or records");
     return APL_OK;
 }
 

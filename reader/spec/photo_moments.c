@@ -57,8 +57,7 @@ static bool known_of(const struct subset_part *part, const apl_field *f, struct 
 {
     int field = schema_find(&part->store->manifest.schema, f->name);
     return field >= 0 &&
-           store_sum_colours(part->store, (unsigned)subset_training_split(part), (unsigned)field, sums,
-                             kind);
+           store_sum_colours(part->store, (unsigned)subset_training_split(part), (unsigned)field, sums, kind);
 }
 
 /* If all stores know sums of one kind. They are exact, and so it is as if the records were of one store. */

@@ -141,8 +141,7 @@ static bool take_moments(const struct subset *subset, const char *field, unsigne
         const apl_store *store = subset->part[i].store;
         int f = schema_find(&store->manifest.schema, field);
         int split = subset_training_split(&subset->part[i]);
-        const struct moments *m =
-            f < 0 ? NULL : store_moments(store, (unsigned)split, (unsigned)f, channel);
+        const struct moments *m = f < 0 ? NULL : store_moments(store, (unsigned)split, (unsigned)f, channel);
         if (!m || !moments_combine(sum, m))
             return false;
     }
@@ -166,8 +165,7 @@ static bool are_trained(const struct subset *subset)
 
 /* Without a training split there are only the figures that the one store has kept of that which its records come from: a model that is
  * tested would see other values than in training, were its images normalised by their own. */
-static apl_status take_kept(const struct subset *subset, const apl_field *f, apl_transform *t,
-                            apl_error *err)
+static apl_status take_kept(const struct subset *subset, const apl_field *f, apl_transform *t, apl_error *err)
 {
     const apl_store *store = subset->part[0].store;
     unsigned field = (unsigned)apl_store_find_field(store, f->name);
@@ -176,9 +174,10 @@ static apl_status take_kept(const struct subset *subset, const apl_field *f, apl
         if (t->std[c] != 0)
             continue;
         if (subset->parts > 1 || apl_store_training_moments(store, field, c, &mean, &std) != APL_OK)
-            return fail(err, APL_E_NOTFOUND,
-                        "Normalize(): no split 'train' here and no moments kept (Normalize(mean, std), of the "
-                        "store that you train on)");
+            return fail(
+                err, APL_E_NOTFOUND,
+                "Normalize(): no split 'train' here and no moments kept (Normalize(mean, std), of the "
+                "store that you train on)");
         take_figures(t, c, mean, std);
     }
     return APL_OK;

@@ -112,7 +112,8 @@ Test(failing_writer, shuffling_writer_of_kept_files)
 
 static apl_status set_kinds(apl_error *err)
 {
-    return apl_store_set_kinds(fx_path("db"), (const char *const[]){"image=image", "label=label"}, 2, NULL, NULL, err);
+    return apl_store_set_kinds(fx_path("db"), (const char *const[]){"image=image", "label=label"}, 2, NULL,
+                               NULL, err);
 }
 
 static void check_db(void)

@@ -168,7 +168,8 @@ static void make_pictures(const char *dir, const char *codec)
 /* Boxes, what there is one of for each of them, and points, of every form. */
 static void make_boxes(const char *dir, const char *name)
 {
-    static const int64_t boxes[2] = {-1, 4}, points[3] = {-1, 5, 3}, marks[2] = {4, 2}, any[1] = {-1}, names[2] = {-1, -1};
+    static const int64_t boxes[2] = {-1, 4}, points[3] = {-1, 5, 3}, marks[2] = {4, 2}, any[1] = {-1},
+                         names[2] = {-1, -1};
     static const double numbers[30];
     apl_writer_options options = APL_WRITER_OPTIONS_INIT;
     apl_writer *w = begin(dir, name, &options);
@@ -184,9 +185,13 @@ static void make_boxes(const char *dir, const char *name)
     say(w, "labels=label,per=boxes");
     must(apl_writer_begin_member(w, "all", "train", 0, &err));
     for (int64_t i = 0; i < 20; i++) {
-        int64_t count = i % 3, box[2] = {count, 4}, people[3] = {count, 5, 3}, name[2] = {count, count ? 5 : 0};
-        apl_value values[5] = {
-            {numbers, box}, {numbers, people}, {numbers, NULL}, {numbers, &count}, {"a\0\0\0\0caf\xc3\xa9", name}};
+        int64_t count = i % 3, box[2] = {count, 4}, people[3] = {count, 5, 3},
+                name[2] = {count, count ? 5 : 0};
+        apl_value values[5] = {{numbers, box},
+                               {numbers, people},
+                               {numbers, NULL},
+                               {numbers, &count},
+                               {"a\0\0\0\0caf\xc3\xa9", name}};
         values[4].data = (const char *)values[4].data + (count == 1 ? 5 : 0);
         must(apl_writer_append(w, values, &err));
     }

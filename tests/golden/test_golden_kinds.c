@@ -8,7 +8,8 @@ TestSuite(golden_kinds, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
 
 #define GOLDEN "tests/golden/kinds"
 
-static apl_field fields[] = { /* which get the kinds below */
+static apl_field fields[] = {
+    /* which get the kinds below */
     {.name = "left", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
     {.name = "right", .dtype = APL_U8, .role = APL_INPUT, .ndim = 1, .shape = {-1}, .media = "image/png"},
     {.name = "depth", .dtype = APL_F32, .role = APL_TARGET, .ndim = 2, .shape = {6, 5}},

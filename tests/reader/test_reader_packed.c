@@ -352,8 +352,7 @@ Test(reader_packed, refuses_what_makes_no_sense)
     static const char *const fields[] = {"tokens", "size"};
     apl_reader_options o = packed(1);
     o.order = APL_FREE;
-    cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),
-                     "pack is for strict order, without lanes");
+    cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID), "pack is for strict order, without lanes");
     o = packed(1);
     both[1].length = 5;
     cr_assert_str_eq(fixture_refused(&o, APL_E_INVALID),

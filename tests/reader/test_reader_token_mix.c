@@ -408,7 +408,8 @@ Test(reader_token_mix, a_store_without_windows_is_refused)
 {
     apl_reader_options o = mixed(1, 1, APL_COLLATE_WINDOWS);
     const char *said = fixture_refused(&o, APL_E_INVALID);
-    cr_assert(strstr(said, "posts: has a weight in the mix, but none of the windows that are read"), "%s", said);
+    cr_assert(strstr(said, "posts: has a weight in the mix, but none of the windows that are read"), "%s",
+              said);
 }
 
 /* --------------------------------------------------------------------------------------------- refusals */

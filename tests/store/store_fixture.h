@@ -149,7 +149,8 @@ struct fx_member {
 };
 
 struct fx_recipe {
-    const apl_field *fields; /* name, dtype, role, ndim, shape, media, classes, class_count and kind of them */
+    const apl_field
+        *fields; /* name, dtype, role, ndim, shape, media, classes, class_count and kind of them */
     size_t field_count;
     const struct fx_member *members; /* in the order in which they are appended */
     size_t member_count;
@@ -179,7 +180,8 @@ static inline void fx_draw(const apl_field *f, unsigned field, uint32_t member, 
         v->shape[d] = f->shape[d] < 0 ? varying : f->shape[d];
         v->bytes *= (size_t)v->shape[d];
     }
-    if (f->dtype == APL_UTF8 && f->ndim > 1 && v->bytes == 0) /* a list without texts, or of empty ones, has no width */
+    if (f->dtype == APL_UTF8 && f->ndim > 1 &&
+        v->bytes == 0) /* a list without texts, or of empty ones, has no width */
         v->shape[f->ndim - 1] = 0;
     cr_assert_leq(v->bytes, FX_MOST_BYTES);
     sample_fill(v->data, v->bytes, field % 3 ? SAMPLE_NOISY : SAMPLE_RANDOM, 7, seed);

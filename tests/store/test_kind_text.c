@@ -27,19 +27,34 @@ static void expect_text(const char *text, const char *printed)
 
 Test(kind_text, there_and_back)
 {
-    static const char *const same[] = {
-        "image=image",           "image=image,hwc",       "seg=mask",          "seg=mask,ignore=255",
-        "seg=mask,of=left",      "depth=map,linear",      "boxes=boxes,xywh",  "boxes=boxes,cxcywh-rel",
-        "inst=mask,per=boxes",   "flow=vectors",          "P2=pinned",         "label=label",
-        "scores=plain,per=boxes", "caption=text",         "ids=tokens",        "wave=audio,rate=16000",
-        "action=plain",          "seg=mask,ignore=-1",    "a b=plain",         "marks=keypoints,xy,flip=0-1+3-4",
-        "kps=keypoints,xyv,of=left image,per=boxes,flip=1-2+3-4"};
+    static const char *const same[] = {"image=image",
+                                       "image=image,hwc",
+                                       "seg=mask",
+                                       "seg=mask,ignore=255",
+                                       "seg=mask,of=left",
+                                       "depth=map,linear",
+                                       "boxes=boxes,xywh",
+                                       "boxes=boxes,cxcywh-rel",
+                                       "inst=mask,per=boxes",
+                                       "flow=vectors",
+                                       "P2=pinned",
+                                       "label=label",
+                                       "scores=plain,per=boxes",
+                                       "caption=text",
+                                       "ids=tokens",
+                                       "wave=audio,rate=16000",
+                                       "action=plain",
+                                       "seg=mask,ignore=-1",
+                                       "a b=plain",
+                                       "marks=keypoints,xy,flip=0-1+3-4",
+                                       "kps=keypoints,xyv,of=left image,per=boxes,flip=1-2+3-4"};
     for (size_t i = 0; i < COUNT(same); i++)
         expect_text(same[i], same[i]);
     expect_text("boxes=boxes", "boxes=boxes,xyxy");
     expect_text("depth=map", "depth=map,nearest");
     expect_text("kps=keypoints", "kps=keypoints,xy");
-    expect_text("kps=keypoints,flip=3-1,per=boxes,xyz-rel,of=a", "kps=keypoints,xyz-rel,of=a,per=boxes,flip=3-1");
+    expect_text("kps=keypoints,flip=3-1,per=boxes,xyz-rel,of=a",
+                "kps=keypoints,xyz-rel,of=a,per=boxes,flip=3-1");
 }
 
 Test(kind_text, every_kind_and_form_has_one_word)
@@ -80,9 +95,9 @@ static void refused(const char *text, const char *message)
 Test(kind_text, refusals)
 {
 #define KINDS "image, mask, map, boxes, keypoints, vectors, pinned, label, text, tokens, audio, plain"
-    refused("boxes=boxes,xyhw",
-            "boxes=boxes,xyhw: xyhw is none of xyxy, xywh, cxcywh, yxyx, xyxy-rel, xywh-rel, cxcywh-rel, yxyx-rel, "
-            "of=, per= (did you mean xywh?)");
+    refused("boxes=boxes,xyhw", "boxes=boxes,xyhw: xyhw is none of xyxy, xywh, cxcywh, yxyx, xyxy-rel, "
+                                "xywh-rel, cxcywh-rel, yxyx-rel, "
+                                "of=, per= (did you mean xywh?)");
     refused("pose=keypoint", "pose=keypoint: keypoint is none of " KINDS " (did you mean keypoints?)");
     refused("pose=point cloud", "pose=point cloud: point cloud is none of " KINDS);
     refused("pose=", "pose=: nothing is none of " KINDS);
@@ -92,7 +107,8 @@ Test(kind_text, refusals)
     refused("seg=mask,", "seg=mask,: nothing is none of of=, per=, ignore=");
     refused("seg=mask,,of=a", "seg=mask,,of=a: nothing is none of of=, per=, ignore=");
     refused("seg=mask,of=a,", "seg=mask,of=a,: nothing is none of of=, per=, ignore=");
-    refused("seg=mask,ingore=3", "seg=mask,ingore=3: ingore= is none of of=, per=, ignore= (did you mean ignore=?)");
+    refused("seg=mask,ingore=3",
+            "seg=mask,ingore=3: ingore= is none of of=, per=, ignore= (did you mean ignore=?)");
     refused("seg=mask,flip=1-2", "seg=mask,flip=1-2: flip= is none of of=, per=, ignore=");
     refused("boxes", "boxes: not NAME=KIND[,WORD]..., as in boxes=boxes,xywh");
     refused("", ": not NAME=KIND[,WORD]..., as in boxes=boxes,xywh");
@@ -111,17 +127,36 @@ Test(kind_text, refusals)
 
 Test(kind_text, values_of_words)
 {
-    static const char *const good[] = {"keypoints,flip=0-1",          "keypoints,flip=1-0+9999-2", "mask,ignore=0",
-                                       "mask,ignore=-1",              "audio,rate=1",              "audio,rate=10000000",
+    static const char *const good[] = {"keypoints,flip=0-1",
+                                       "keypoints,flip=1-0+9999-2",
+                                       "mask,ignore=0",
+                                       "mask,ignore=-1",
+                                       "audio,rate=1",
+                                       "audio,rate=10000000",
                                        "mask,ignore=999999999999999"};
-    static const char *const bad[] = {"keypoints,flip=",      "keypoints,flip=1",     "keypoints,flip=1-",
-                                      "keypoints,flip=1-1",   "keypoints,flip=1-2+2-3", "keypoints,flip=1-2+",
-                                      "keypoints,flip=1-2-3", "keypoints,flip=1+2",   "keypoints,flip=01-2",
-                                      "keypoints,flip=0-10000", "keypoints,flip=-1-2", "keypoints,flip=1-2 ",
-                                      "mask,ignore=",         "mask,ignore=-",        "mask,ignore=-0",
-                                      "mask,ignore=+1",       "mask,ignore=1.0",      "mask,ignore=0x1",
-                                      "mask,ignore=1000000000000000", "audio,rate=0", "audio,rate=10000001",
-                                      "audio,rate=44100.0",   "mask,per=\n"};
+    static const char *const bad[] = {"keypoints,flip=",
+                                      "keypoints,flip=1",
+                                      "keypoints,flip=1-",
+                                      "keypoints,flip=1-1",
+                                      "keypoints,flip=1-2+2-3",
+                                      "keypoints,flip=1-2+",
+                                      "keypoints,flip=1-2-3",
+                                      "keypoints,flip=1+2",
+                                      "keypoints,flip=01-2",
+                                      "keypoints,flip=0-10000",
+                                      "keypoints,flip=-1-2",
+                                      "keypoints,flip=1-2 ",
+                                      "mask,ignore=",
+                                      "mask,ignore=-",
+                                      "mask,ignore=-0",
+                                      "mask,ignore=+1",
+                                      "mask,ignore=1.0",
+                                      "mask,ignore=0x1",
+                                      "mask,ignore=1000000000000000",
+                                      "audio,rate=0",
+                                      "audio,rate=10000001",
+                                      "audio,rate=44100.0",
+                                      "mask,per=\n"};
     apl_kind kind;
     for (size_t i = 0; i < COUNT(good); i++)
         OK(apl_kind_parse(good[i], NULL, &kind, &fx_err));
@@ -179,10 +214,12 @@ Test(kind_text, prints_into_any_room)
 /* A kind that a program has filled in. */
 Test(kind_text, checks_every_member)
 {
-    const apl_kind good = {.id = APL_KIND_KEYPOINTS, .origin = APL_DECLARED, .per = "a,b=c", .parameters = "flip=1-2"};
+    const apl_kind good = {
+        .id = APL_KIND_KEYPOINTS, .origin = APL_DECLARED, .per = "a,b=c", .parameters = "flip=1-2"};
     apl_kind kind = good, checked;
     OK(kind_check(&kind, &checked, &fx_err));
-    cr_expect(checked.form == APL_FORM_XY && strcmp(checked.per, "a,b=c") == 0 && kind_parameter(&checked, "flip="));
+    cr_expect(checked.form == APL_FORM_XY && strcmp(checked.per, "a,b=c") == 0 &&
+              kind_parameter(&checked, "flip="));
     cr_expect_null(kind_parameter(&checked, "ignore="));
 #define BAD(member, text)                                           \
     do {                                                            \

@@ -8,7 +8,8 @@
 
 TestSuite(kind_values, .init = fx_set_up, .fini = fx_tear_down);
 
-static const int64_t three[3] = {3, -1, -1}, boxes[2] = {-1, 4}, any[1] = {-1}, points[3] = {-1, 2, 3}, plane[3] = {1, -1, -1};
+static const int64_t three[3] = {3, -1, -1}, boxes[2] = {-1, 4}, any[1] = {-1}, points[3] = {-1, 2, 3},
+                     plane[3] = {1, -1, -1};
 
 /* A writer with an image of 6 x 4 pixels, and one more field beside it, of that kind. */
 static apl_writer *begin(const char *kind_text, apl_dtype dtype, unsigned ndim, const int64_t *shape)
@@ -16,7 +17,8 @@ static apl_writer *begin(const char *kind_text, apl_dtype dtype, unsigned ndim, 
     apl_writer *w;
     apl_kind kind;
     char field[APL_MAX_NAME + 1];
-    OK(apl_writer_open(fx_path("db"), &(apl_writer_options){.size = sizeof(apl_writer_options), .replace = 1}, &w, &fx_err));
+    OK(apl_writer_open(fx_path("db"), &(apl_writer_options){.size = sizeof(apl_writer_options), .replace = 1},
+                       &w, &fx_err));
     OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, three, &fx_err));
     OK(apl_kind_parse("image,chw", NULL, &kind, &fx_err));
     OK(apl_writer_set_kind(w, "image", &kind, &fx_err));
@@ -61,8 +63,10 @@ Test(kind_values, boxes)
     static const struct box_case cases[] = {
         {"xyxy", {1, 1, 3, 2}, NULL},
         {"xyxy", {1, 1, 1, 2}, NULL},
-        {"xyxy", {40, 30, 10, 8}, "record 0, b: [40, 30, 10, 8] has right < left in form xyxy (if these are x, y, width, height: "
-                                  "--field b=boxes,xywh)"},
+        {"xyxy",
+         {40, 30, 10, 8},
+         "record 0, b: [40, 30, 10, 8] has right < left in form xyxy (if these are x, y, width, height: "
+         "--field b=boxes,xywh)"},
         {"xyxy", {1, 3, 2, 1}, "b: [1, 3, 2, 1] has bottom < top in form xyxy (if"},
         {"xyxy", {1, NAN, 2, 1}, "b: [1, nan, 2, 1] is not of numbers alone in form xyxy"},
         {"xyxy", {1, 1, INFINITY, 1}, "is not of numbers alone"},
@@ -93,7 +97,8 @@ Test(kind_values, boxes)
 
 Test(kind_values, boxes_that_are_counted)
 {
-    static const float some[5][4] = {{0, 0, 6, 4}, {0, 0, 6.5f, 4}, {1, 1, 1, 3}, {-1, 0, 1, 1}, {7, 5, 7, 5}};
+    static const float some[5][4] = {
+        {0, 0, 6, 4}, {0, 0, 6.5f, 4}, {1, 1, 1, 3}, {-1, 0, 1, 1}, {7, 5, 7, 5}};
     const int64_t five[2] = {5, 4}, none[2] = {0, 4};
     apl_writer *w = begin("b=boxes", APL_F32, 2, boxes);
     OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
@@ -117,10 +122,11 @@ Test(kind_values, boxes_of_every_type_of_number)
         {APL_I8, {1, 0, 0xff, 1}},
         {APL_U16, {4, 0, 0, 0, 1, 0, 1, 0}},
         {APL_I32, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0}},
-        {APL_F16, {0, 0x3c, 0, 0, 0, 0x38, 0, 0x3c}},   /* 1, 0, 0.5, 1 */
-        {APL_F16, {0, 0x7e, 0, 0, 0, 0x3c, 0, 0x3c}},   /* NaN */
+        {APL_F16, {0, 0x3c, 0, 0, 0, 0x38, 0, 0x3c}}, /* 1, 0, 0.5, 1 */
+        {APL_F16, {0, 0x7e, 0, 0, 0, 0x3c, 0, 0x3c}}, /* NaN */
         {APL_BF16, {0x80, 0x3f, 0, 0, 0, 0x3f, 0x80, 0x3f}},
-        {APL_F64, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f}},
+        {APL_F64, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0,    0,
+                   0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const int64_t one[2] = {1, 4};
@@ -137,7 +143,8 @@ Test(kind_values, as_many_elements_as_what_they_are_of)
 {
     static const float b[2][4] = {{0, 0, 1, 1}, {0, 0, 1, 1}};
     static const uint8_t pixels[3 * 4 * 6], labels[3] = {1, 2, 3};
-    const int64_t sides[3] = {3, 4, 6}, two[2] = {2, 4}, right[1] = {2}, wrong[1] = {3}, few[1] = {1}, minus[1] = {-1};
+    const int64_t sides[3] = {3, 4, 6}, two[2] = {2, 4}, right[1] = {2}, wrong[1] = {3}, few[1] = {1},
+                  minus[1] = {-1};
     apl_kind kind;
     apl_writer *w = begin("b=boxes", APL_F32, 2, boxes);
     OK(apl_writer_add_field(w, "labels", APL_U8, APL_TARGET, 1, any, &fx_err));
@@ -188,8 +195,10 @@ Test(kind_values, points_that_are_counted)
 
 Test(kind_values, sides_of_files)
 {
-    static const uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xff, 0xc2, 0, 17, 8, 1, 2, 3, 4, 3};
-    static const uint8_t png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 1, 0, 2, 0, 0, 3, 4};
+    static const uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xff,
+                                   0xc2, 0,    17,   8,    1, 2, 3, 4, 3};
+    static const uint8_t png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13,
+                                  'I',  'H', 'D', 'R', 0,    1,    0,    2,    0, 0, 3, 4};
     int64_t sides[2];
     cr_assert(image_sides(jpeg, sizeof jpeg, sides) && sides[0] == 0x102 && sides[1] == 0x304);
     cr_assert(image_sides(png, sizeof png, sides) && sides[0] == 0x304 && sides[1] == 0x10002);

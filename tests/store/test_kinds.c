@@ -49,17 +49,26 @@ static apl_status set_kind(apl_writer *w, const char *text, apl_error *err)
 Test(kinds, suit_types_and_shapes)
 {
     /* image rows file sound bytes bits depth flow boxes box points marks labels label weight text */
-    static const char *const can[][2] = {
-        {"image", "yyy---yyy-yy----"},          {"image,chw", "y-y----y--y-----"},
-        {"image,hwc", "y-y----y--y-----"},      {"image,hw", "yyy---yyy-yy----"},
-        {"mask", "yyy--y-----y----"},           {"mask,ignore=255", "yyy--------y----"},
-        {"map", "yyy---yyy-yy----"},            {"boxes", "--------yy------"},
-        {"boxes,yxyx-rel", "--------y-------"}, {"keypoints", "-------y---y----"},
-        {"keypoints,xyv", "----------y-----"},  {"keypoints,xyz-rel", "----------y-----"},
-        {"keypoints,xy-rel", "-------y--------"}, {"vectors", "-------y--------"},
-        {"pinned", "yyyyyyyyyyyyyyyy"},         {"label", "yy--yy---y-yyy-y"},
-        {"text", "--yyy----------y"},           {"tokens", "yy--y----y-yy---"},
-        {"audio", "yy-yy-yyyyyyy---"},          {"plain", "yyyyyyyyyyyyyyyy"}};
+    static const char *const can[][2] = {{"image", "yyy---yyy-yy----"},
+                                         {"image,chw", "y-y----y--y-----"},
+                                         {"image,hwc", "y-y----y--y-----"},
+                                         {"image,hw", "yyy---yyy-yy----"},
+                                         {"mask", "yyy--y-----y----"},
+                                         {"mask,ignore=255", "yyy--------y----"},
+                                         {"map", "yyy---yyy-yy----"},
+                                         {"boxes", "--------yy------"},
+                                         {"boxes,yxyx-rel", "--------y-------"},
+                                         {"keypoints", "-------y---y----"},
+                                         {"keypoints,xyv", "----------y-----"},
+                                         {"keypoints,xyz-rel", "----------y-----"},
+                                         {"keypoints,xy-rel", "-------y--------"},
+                                         {"vectors", "-------y--------"},
+                                         {"pinned", "yyyyyyyyyyyyyyyy"},
+                                         {"label", "yy--yy---y-yyy-y"},
+                                         {"text", "--yyy----------y"},
+                                         {"tokens", "yy--y----y-yy---"},
+                                         {"audio", "yy-yy-yyyyyyy---"},
+                                         {"plain", "yyyyyyyyyyyyyyyy"}};
     apl_writer *w = writer_of_every(fx_path("db"));
     for (size_t i = 0; i < COUNT(can); i++)
         for (size_t f = 0; f < COUNT(every); f++) {
@@ -76,11 +85,14 @@ Test(kinds, refusals_say_what_a_kind_takes)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"depth=boxes", "field depth is f32[6,5], and boxes takes numbers (-rel: fractions) of shape [n,4] or [4]"},
-        {"sound=image", "field sound is u8[*] of audio/flac, and image takes numbers in two dimensions or more "
-                        "(chw, hwc: three), or image files"},
-        {"marks=keypoints,xyv", "field marks is i32[5,2], and keypoints takes numbers (-rel: fractions) of shape "
-                                "[k,2] or [n,k,2] (xyv, xyz: 3)"},
+        {"depth=boxes",
+         "field depth is f32[6,5], and boxes takes numbers (-rel: fractions) of shape [n,4] or [4]"},
+        {"sound=image",
+         "field sound is u8[*] of audio/flac, and image takes numbers in two dimensions or more "
+         "(chw, hwc: three), or image files"},
+        {"marks=keypoints,xyv",
+         "field marks is i32[5,2], and keypoints takes numbers (-rel: fractions) of shape "
+         "[k,2] or [n,k,2] (xyv, xyz: 3)"},
         {"marks=keypoints,flip=0-1+4-5", "field marks: flip= has a point 5, and there are 0 to 4"},
         {"image=mask,ignore=256", "field image is u8[3,6,5], which has no value 256 to ignore"},
         {"rows=mask,ignore=-1", "field rows is u8[*,*], which has no value -1 to ignore"},
@@ -119,13 +131,17 @@ Test(kinds, name_fields_that_are_there)
     static const struct {
         const char *kinds[3], *message;
     } bad[] = {
-        {{"labels=label,per=box"}, "field labels: per=box, and their first dimensions are -1 and 4 (-1: it varies)"},
+        {{"labels=label,per=box"},
+         "field labels: per=box, and their first dimensions are -1 and 4 (-1: it varies)"},
         {{"labels=label,per=boxen"}, "field labels: per=boxen, and there is no such field"},
         {{"labels=label,per=labels"}, "field labels: per=labels is the field itself"},
-        {{"label=label,per=boxes"}, "field label: per=boxes, and label has one value in a record, not several"},
+        {{"label=label,per=boxes"},
+         "field label: per=boxes, and label has one value in a record, not several"},
         {{"text=text,per=boxes"}, "field text: per=boxes, and text has one value in a record, not several"},
-        {{"labels=label,per=file"}, "field labels: per=file, and file has one value in a record, not several"},
-        {{"marks=plain,per=box", "box=boxes"}, "field marks: per=box, and box has one value in a record, not several"},
+        {{"labels=label,per=file"},
+         "field labels: per=file, and file has one value in a record, not several"},
+        {{"marks=plain,per=box", "box=boxes"},
+         "field marks: per=box, and box has one value in a record, not several"},
         {{"labels=label,per=points", "points=keypoints,xyv,per=boxes"},
          "field labels: per=points, which is per=boxes itself (per=boxes)"},
         {{"depth=map,of=none"}, "field depth: of=none, and there is no such field"},
@@ -151,10 +167,14 @@ Test(kinds, name_fields_that_are_there)
 
 /* ------------------------------------------------------------------------------------------------ stored */
 
-static const char *const said[] = {
-    "image=image,chw",  "file=image",  "depth=map,linear,of=image",   "boxes=boxes,xywh,of=file",
-    "bits=mask,of=image,per=boxes", "labels=label,per=boxes", "points=keypoints,xyv,of=file,per=boxes,flip=1-2+3-4",
-    "weight=plain"};
+static const char *const said[] = {"image=image,chw",
+                                   "file=image",
+                                   "depth=map,linear,of=image",
+                                   "boxes=boxes,xywh,of=file",
+                                   "bits=mask,of=image,per=boxes",
+                                   "labels=label,per=boxes",
+                                   "points=keypoints,xyv,of=file,per=boxes,flip=1-2+3-4",
+                                   "weight=plain"};
 
 static apl_field said_fields[COUNT(every)]; /* with kinds */
 static const struct fx_recipe said_recipe = {said_fields, COUNT(every), one_member, 1};

@@ -48,7 +48,10 @@ static void add_kinds(struct schema *schema)
 {
     const apl_kind image = {.id = APL_KIND_IMAGE, .origin = APL_GUESSED, .form = APL_FORM_CHW},
                    boxes = {.id = APL_KIND_BOXES, .origin = APL_DECLARED, .of = "image"},
-                   masks = {.id = APL_KIND_MASK, .origin = APL_FROM_SOURCE, .of = "image", .per = "boxes",
+                   masks = {.id = APL_KIND_MASK,
+                            .origin = APL_FROM_SOURCE,
+                            .of = "image",
+                            .per = "boxes",
                             .parameters = "ignore=65535"};
     apl_error err;
     cr_assert_eq(schema_set_kind(schema, 0, &image, &err), APL_OK, "%s", err.message);

@@ -92,11 +92,13 @@ Test(set_kinds, leaves_the_store_alone_where_it_fails)
     SAYS("db: field track is f32[*,2], and boxes takes ");
     FAILS(APL_E_INVALID, set(fx_path("db"), (const char *const[]){"track=keypoint"}, 1));
     SAYS("did you mean keypoints?");
-    FAILS(APL_E_INVALID, set(fx_path("db"), (const char *const[]){"track=keypoints,of=label", "label=label"}, 2));
+    FAILS(APL_E_INVALID,
+          set(fx_path("db"), (const char *const[]){"track=keypoints,of=label", "label=label"}, 2));
     SAYS("db: field track: of=label, which is no image but label");
     FAILS(APL_E_NOTFOUND, set(fx_path("db"), (const char *const[]){"trock=keypoints"}, 1));
     SAYS("db: has no field trock");
-    FAILS(APL_E_CANCELLED, apl_store_set_kinds(fx_path("db"), said, COUNT(said), after_three, &blocks, &fx_err));
+    FAILS(APL_E_CANCELLED,
+          apl_store_set_kinds(fx_path("db"), said, COUNT(said), after_three, &blocks, &fx_err));
     cr_assert_eq(blocks, before.blocks);
     FAILS(APL_E_NOTFOUND, set(fx_path("none"), said, COUNT(said)));
     cr_assert(!fx_exists(fx_path("none")), "no directory is made");

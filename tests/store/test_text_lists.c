@@ -52,7 +52,9 @@ Test(text_lists, have_one_form)
 {
     OK(append("dogcat", 2, 3));
     OK(append("dog\0\0giant", 2, 5));
-    OK(append("caf\xc3\xa9" "dog\0\0", 2, 5));
+    OK(append("caf\xc3\xa9"
+              "dog\0\0",
+              2, 5));
     OK(append(NULL, 0, 0));
     OK(append(NULL, 2, 0));
     FAILS(APL_E_INVALID, append("dog\0cat\0", 2, 4));
@@ -63,7 +65,9 @@ Test(text_lists, have_one_form)
     SAYS("field names: text 0 of a list has a NUL in it");
     FAILS(APL_E_INVALID, append("dog\xc3\xa9\xc3", 2, 3));
     SAYS("field names: text 1 of a list is not UTF-8");
-    FAILS(APL_E_INVALID, append("ab\xc3\xa9" "cd", 2, 3));
+    FAILS(APL_E_INVALID, append("ab\xc3\xa9"
+                                "cd",
+                                2, 3));
     SAYS("text 0 of a list is not UTF-8");
 }
 
@@ -133,7 +137,8 @@ static apl_status join_lists(bool lists_first, bool lists_second)
         replace.replace = 1;
         paths[i] = shard_path(i);
         OK(apl_writer_open(paths[i], &replace, &w, &fx_err));
-        OK(apl_writer_add_field(w, "names", APL_UTF8, APL_INPUT, is_list ? 2 : 1, is_list ? many : one, &fx_err));
+        OK(apl_writer_add_field(w, "names", APL_UTF8, APL_INPUT, is_list ? 2 : 1, is_list ? many : one,
+                                &fx_err));
         OK(apl_writer_begin_member(w, i ? "b" : "a", "train", i, &fx_err));
         OK(apl_writer_append(w, &(apl_value){i ? "xy" : "ab", dims}, &fx_err));
         OK(apl_writer_commit(w, &fx_err));

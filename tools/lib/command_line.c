@@ -3,8 +3,8 @@
 
 #include "args.h"
 #include "completion.h"
-#include "spelling.h"
 #include "report.h"
+#include "spelling.h"
 
 #include <stdio.h>
 #include <stdlib.h>

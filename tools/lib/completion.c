@@ -41,8 +41,8 @@ static void each_option(const struct command_line *line, option_printer *print)
     for (size_t i = 0; line->reader && i < reader_option_count; i++) {
         const struct reader_option *o = &reader_options[i];
         if (o->who & line->reader)
-            print(line, &(struct completed_option){o->name, o->kind == READER_FLAG ? NULL : o->value,
-                                                   o->help, false});
+            print(line, &(struct completed_option){o->name, o->kind == READER_FLAG ? NULL : o->value, o->help,
+                                                   false});
     }
 }
 
@@ -57,7 +57,8 @@ static unsigned each_word(const struct command_line *line, const char *name, con
             printf("%s%s", n++ ? between : "", value);
     }
     for (size_t i = 0; line->reader && i < reader_option_count; i++)
-        for (const struct word *w = strcmp(reader_options[i].name, name) == 0 ? reader_options[i].words : NULL;
+        for (const struct word *w = strcmp(reader_options[i].name, name) == 0 ? reader_options[i].words
+                                                                              : NULL;
              w && w->name; w++)
             printf("%s%s", n++ ? between : "", w->name);
     return n;
@@ -102,7 +103,8 @@ static void print_bash_head(bool has_commands)
 static void print_bash_tail(const char *commands)
 {
     if (*commands)
-        printf("    if [ \"$COMP_CWORD\" = 1 ]; then\n        COMPREPLY=($(compgen -W '%s --help --version' -- \"$word\"))\n        return\n    fi\n",
+        printf("    if [ \"$COMP_CWORD\" = 1 ]; then\n        COMPREPLY=($(compgen -W '%s --help --version' "
+               "-- \"$word\"))\n        return\n    fi\n",
                commands);
     printf("    if [ -n \"$value\" ]; then\n"
            "        [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"

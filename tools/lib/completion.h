@@ -4,10 +4,10 @@
 
 #include "command_line.h"
 
-#define COMPLETION_ROW(take)                                                                                   \
-    {                                                                                                          \
-        0, "completion", "SHELL", "print a script that completes command lines, for bash,\nzsh or fish", OPTION_CALL, \
-            0, take                                                                                            \
+#define COMPLETION_ROW(take)                                                                             \
+    {                                                                                                    \
+        0, "completion", "SHELL", "print a script that completes command lines, for bash,\nzsh or fish", \
+            OPTION_CALL, 0, take                                                                         \
     }
 
 /* A command: its name ("": the program has none), what it does, and how it runs. */

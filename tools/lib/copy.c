@@ -58,9 +58,8 @@ static apl_status keep_moments(struct copy *c, const struct copy_source *source,
 {
     double mean[MOST_CHANNELS], std[MOST_CHANNELS];
     unsigned channels = 0;
-    while (channels < MOST_CHANNELS &&
-           apl_store_training_moments(source->store, source->fields[i], channels, &mean[channels],
-                                      &std[channels]) == APL_OK)
+    while (channels < MOST_CHANNELS && apl_store_training_moments(source->store, source->fields[i], channels,
+                                                                  &mean[channels], &std[channels]) == APL_OK)
         channels++;
     if (channels == 0)
         return APL_OK;

@@ -115,7 +115,8 @@ static const char *kind_cell(const apl_kind *kind)
 int describe_fields(const apl_store *store)
 {
     bool kinds = has_kinds(store);
-    struct table with_kinds = TABLE("lllllrrr"), without = TABLE("llllrrr"), table = kinds ? with_kinds : without;
+    struct table with_kinds = TABLE("lllllrrr"), without = TABLE("llllrrr"),
+                 table = kinds ? with_kinds : without;
     ADD_ROW(&table, "field", "type", "role");
     if (kinds)
         ADD_ROW(&table, "kind");
@@ -276,8 +277,8 @@ static int describe_classes(apl_store *store, const struct split_names *splits, 
 }
 
 /* Only inputs: nobody normalises a label. */
-static void add_figures(struct table *table, const char *field, const char *split, unsigned channel, double mean,
-                        double std)
+static void add_figures(struct table *table, const char *field, const char *split, unsigned channel,
+                        double mean, double std)
 {
     char text[16];
     if (!table->count)

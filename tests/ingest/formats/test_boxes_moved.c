@@ -64,8 +64,8 @@ Test(boxes_moved, turned_and_resized_as_the_image)
             memcpy(both, is, sizeof is), memcpy(both + 4, is, sizeof is);
             boxes_move(&image, form, APL_F32, (uint8_t *)both, 2);
             for (unsigned i = 0; i < 8; i++)
-                cr_expect_float_eq(both[i], wanted[i % 4], 1e-5, "orientation %u, form %d: %g, not %g", orientation,
-                                   (int)form, (double)both[i], (double)wanted[i % 4]);
+                cr_expect_float_eq(both[i], wanted[i % 4], 1e-5, "orientation %u, form %d: %g, not %g",
+                                   orientation, (int)form, (double)both[i], (double)wanted[i % 4]);
             const double large[4] = {(double)is[0], (double)is[1], (double)is[2], (double)is[3]};
             double moved[4];
             memcpy(moved, large, sizeof moved);

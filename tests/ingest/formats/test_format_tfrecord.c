@@ -179,17 +179,35 @@ Test(format_tfrecord, features_are_fields)
 
 #define CONNECTOR(name) "\"pythonClassName\": \"tensorflow_datasets.core.features." name "\""
 
-static const char detection[] =
-    "{" CONNECTOR("features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
-    "\"label\": {" CONNECTOR("class_label_feature.ClassLabel") ", \"classLabel\": {\"numClasses\": \"9\"}},"
-    "\"box\": {" CONNECTOR("bbox_feature.BBoxFeature") "},"
-    "\"other\": {" CONNECTOR("tensor_feature.Tensor") ", \"tensor\": {\"shape\": {}}},"
-    "\"objects\": {" CONNECTOR("sequence_feature.Sequence") ", \"sequence\": {\"feature\": {"
-    CONNECTOR("features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
-    "\"bbox\": {" CONNECTOR("bbox_feature.BBoxFeature") "},"
-    "\"label\": {" CONNECTOR("class_label_feature.ClassLabel") "},"
-    "\"crowd\": {" CONNECTOR("tensor_feature.Tensor") ", \"tensor\": {\"shape\": {}, \"dtype\": \"bool\"}},"
-    "\"pair\": {" CONNECTOR("tensor_feature.Tensor") ", \"tensor\": {\"shape\": {\"dimensions\": [\"2\"]}}}}}}}}}}}";
+static const char
+    detection[] =
+        "{" CONNECTOR(
+            "features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
+                                          "\"label\": {" CONNECTOR(
+                                              "class_label_feature.ClassLabel") ", \"classLabel\": "
+                                                                                "{\"numClasses\": \"9\"}},"
+                                                                                "\"box\": {" CONNECTOR(
+                                                                                    "bbox_feature."
+                                                                                    "BBoxFeature") "},"
+                                                                                                   "\"other\""
+                                                                                                   ": "
+                                                                                                   "{" CONNECTOR(
+                                                                                                       "tenso"
+                                                                                                       "r_"
+                                                                                                       "featu"
+                                                                                                       "re."
+                                                                                                       "Tenso"
+                                                                                                       "r") ", \"tensor\": {\"shape\": {}}},"
+                                                                                                            "\"objects\": {" CONNECTOR("sequence_feature.Sequence") ", \"sequence\": {\"feature\": {" CONNECTOR(
+                                                                                                                "features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
+                                                                                                                                              "\"bbox\": {" CONNECTOR(
+                                                                                                                                                  "bbox_feature.BBoxFeature") "},"
+                                                                                                                                                                              "\"label\": {" CONNECTOR(
+                                                                                                                                                                                  "class_label_feature.ClassLabel") "},"
+                                                                                                                                                                                                                    "\"crowd\": {" CONNECTOR(
+                                                                                                                                                                                                                        "tensor_feature.Tensor") ", \"tensor\": {\"shape\": {}, \"dtype\": \"bool\"}},"
+                                                                                                                                                                                                                                                 "\"pair\": {" CONNECTOR(
+                                                                                                                                                                                                                                                     "tensor_feature.Tensor") ", \"tensor\": {\"shape\": {\"dimensions\": [\"2\"]}}}}}}}}}}}";
 
 static void put_objects(struct buffer *file, size_t boxes, size_t numbers)
 {
@@ -212,7 +230,8 @@ static void said_of(const apl_store *s, const char *field, unsigned ndim, const 
     const apl_field *f = apl_store_field(s, (unsigned)apl_store_find_field(s, field));
     cr_assert(f && f->ndim == ndim, "%s", field);
     cr_assert(!f->kind == !kind, "%s", field);
-    cr_assert(!kind || (strcmp(apl_kind_print(NULL, f->kind, text, sizeof text), kind) == 0 && f->kind->origin == origin),
+    cr_assert(!kind || (strcmp(apl_kind_print(NULL, f->kind, text, sizeof text), kind) == 0 &&
+                        f->kind->origin == origin),
               "%s: %s", field, text);
 }
 
@@ -225,7 +244,8 @@ Test(format_tfrecord, features_json_says_what_features_are)
     put_objects(&file, 1, 8); /* one label for two boxes */
     put_objects(&file, 2, 9);
     ix_put_buffer("t.tfrecord", &file);
-    IX_REFUSED(APL_E_SOURCE, "record 2: objects/crowd: 1 element per 'objects/bbox', which has 2", "t.tfrecord");
+    IX_REFUSED(APL_E_SOURCE, "record 2: objects/crowd: 1 element per 'objects/bbox', which has 2",
+               "t.tfrecord");
     ix_options.skip_bad = 2;
     apl_store *s = IX_STORE("t.tfrecord");
     said_of(s, "label", 0, "label", APL_FROM_SOURCE);
@@ -235,7 +255,8 @@ Test(format_tfrecord, features_json_says_what_features_are)
     said_of(s, "objects/label", 1, "label,per=objects/bbox", APL_FROM_SOURCE);
     said_of(s, "objects/crowd", 1, "plain,per=objects/bbox", APL_FROM_SOURCE);
     said_of(s, "objects/pair", 1, NULL, 0);
-    cr_assert(strstr(ix_said, "objects/bbox has 9 numbers, and features.json says boxes of 4"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "objects/bbox has 9 numbers, and features.json says boxes of 4"), "%s",
+              ix_said);
     cr_assert_eq(apl_store_info(s)->records, 2);
     apl_batch *all = fx_get_all(s);
     const apl_column *c = apl_batch_column(all, (unsigned)apl_store_find_field(s, "objects/bbox"));

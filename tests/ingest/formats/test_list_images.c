@@ -152,8 +152,9 @@ Test(list_images, are_found_beside_masks_that_are_named)
     apl_batch *all = fx_get_all(s);
     cr_assert_eq(field_of(s, "mask")->shape[2], 24);
     cr_assert_eq(field_of(s, "image")->shape[2], 24);
-    cr_assert(strstr(ix_said, "1 field of single numbers is plain, by default, and stays when images move: n ("),
-              "%s", ix_said);
+    cr_assert(
+        strstr(ix_said, "1 field of single numbers is plain, by default, and stays when images move: n ("),
+        "%s", ix_said);
     cr_assert_eq(strchr(ix_said, '\n')[1], 0, "and nothing else: %s", ix_said);
     expect_numbers(s, all, 1, 2);
     apl_batch_release(all);

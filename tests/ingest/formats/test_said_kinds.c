@@ -21,9 +21,10 @@ static void say(const char *const *kinds, size_t count)
     ix_options.kind_count = count;
 }
 
-static const char table[] =
-    "{\"image\": \"a.jpg\", \"text\": \"x\", \"boxes\": [[1, 1, 2, 3]], \"ids\": [7], \"n\": 1, \"label\": 3, \"f\": 0.5}\n"
-    "{\"image\": \"b.jpg\", \"text\": \"y\", \"boxes\": [[4, 5, 6, 6]], \"ids\": [8], \"n\": 2, \"label\": 4, \"f\": 1.5}\n";
+static const char table[] = "{\"image\": \"a.jpg\", \"text\": \"x\", \"boxes\": [[1, 1, 2, 3]], \"ids\": "
+                            "[7], \"n\": 1, \"label\": 3, \"f\": 0.5}\n"
+                            "{\"image\": \"b.jpg\", \"text\": \"y\", \"boxes\": [[4, 5, 6, 6]], \"ids\": "
+                            "[8], \"n\": 2, \"label\": 4, \"f\": 1.5}\n";
 
 Test(said_kinds, of_a_table_of_which_nobody_says_anything)
 {
@@ -39,7 +40,8 @@ Test(said_kinds, of_a_table_of_which_nobody_says_anything)
     said_of(s, "boxes", NULL, 0);
     said_of(s, "ids", NULL, 0);
     cr_assert_eq(field_of(s, "boxes")->shape[0], 1);
-    cr_assert(strstr(ix_said, "2 fields of single numbers are plain, by default, and stay when images move: n, f ("),
+    cr_assert(strstr(ix_said,
+                     "2 fields of single numbers are plain, by default, and stay when images move: n, f ("),
               "%s", ix_said);
     apl_store_close(s);
 }
@@ -88,18 +90,22 @@ Test(said_kinds, that_cannot_be)
 Test(said_kinds, values_that_contradict_them)
 {
     static const char *const kinds[] = {"boxes=boxes,xyxy", "ids=label,per=boxes"};
-    put_text("in/t.jsonl", "{\"image\": \"a.jpg\", \"boxes\": [[1, 1, 2, 3]], \"ids\": [7]}\n"
-                           "{\"image\": \"b.jpg\", \"boxes\": [[9, 5, 6, 6]], \"ids\": [7]}\n"
-                           "{\"image\": \"b.jpg\", \"boxes\": [[1, 1, 2, 3]], \"ids\": [7, 8]}\n"
-                           "{\"image\": \"b.jpg\", \"boxes\": [[1, 1, 99, 3], [1, 1, 1, 3]], \"ids\": [7, 8]}\n");
+    put_text("in/t.jsonl",
+             "{\"image\": \"a.jpg\", \"boxes\": [[1, 1, 2, 3]], \"ids\": [7]}\n"
+             "{\"image\": \"b.jpg\", \"boxes\": [[9, 5, 6, 6]], \"ids\": [7]}\n"
+             "{\"image\": \"b.jpg\", \"boxes\": [[1, 1, 2, 3]], \"ids\": [7, 8]}\n"
+             "{\"image\": \"b.jpg\", \"boxes\": [[1, 1, 99, 3], [1, 1, 1, 3]], \"ids\": [7, 8]}\n");
     say(kinds, 2);
-    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 2: boxes: [9, 5, 6, 6] has right < left in form xyxy", "in/t.jsonl");
+    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 2: boxes: [9, 5, 6, 6] has right < left in form xyxy",
+               "in/t.jsonl");
     ix_options.skip_bad = 2;
     apl_store *s = IX_STORE("in/t.jsonl");
     cr_assert_eq(apl_store_info(s)->records, 2);
     cr_assert_eq(apl_store_info(s)->skipped, 2);
-    cr_assert(strstr(ix_said, "skipped t.jsonl: row 3: ids: 2 elements per 'boxes', which has 1"), "%s", ix_said);
-    cr_assert(strstr(ix_said, "boxes: of 3 boxes, beyond their image, at least in part: 1, without an area: 1 (kept"),
+    cr_assert(strstr(ix_said, "skipped t.jsonl: row 3: ids: 2 elements per 'boxes', which has 1"), "%s",
+              ix_said);
+    cr_assert(strstr(ix_said,
+                     "boxes: of 3 boxes, beyond their image, at least in part: 1, without an area: 1 (kept"),
               "%s", ix_said);
     apl_store_close(s);
 }
@@ -121,7 +127,8 @@ Test(said_kinds, boxes_follow_images_that_are_resized)
     apl_store *s = IX_STORE("in/t.jsonl");
     apl_batch *all = fx_get_all(s);
     const float *boxes = apl_batch_column(all, (unsigned)apl_store_find_field(s, "boxes"))->data;
-    const float wanted[8] = {0.5f, 0.5f, 1, 1.5f, 4 * 12.0f / 17, 5 * 8.0f / 33, 6 * 12.0f / 17, 6 * 8.0f / 33};
+    const float wanted[8] = {0.5f,           0.5f,         1, 1.5f, 4 * 12.0f / 17, 5 * 8.0f / 33,
+                             6 * 12.0f / 17, 6 * 8.0f / 33};
     for (unsigned i = 0; i < 8; i++)
         cr_assert_float_eq(boxes[i], wanted[i], 1e-5, "%u: %g", i, (double)boxes[i]);
     apl_batch_release(all);
@@ -158,7 +165,9 @@ Test(said_kinds, lists_of_texts)
 /* Of two images, boxes lie in the one that they name. */
 Test(said_kinds, boxes_follow_their_own_image)
 {
-    put_text("in/t.jsonl", "{\"left\": \"a.jpg\", \"right\": \"deep/c.jpg\", \"l\": [[3, 2, 6, 4]], \"r\": [[2, 2, 4, 4]]}\n");
+    put_text(
+        "in/t.jsonl",
+        "{\"left\": \"a.jpg\", \"right\": \"deep/c.jpg\", \"l\": [[3, 2, 6, 4]], \"r\": [[2, 2, 4, 4]]}\n");
     ix_options.image_column = "left";
     ix_options.more_image_columns = (const char *const[]){"right"};
     ix_options.more_image_column_count = 1;

@@ -2,4 +2,4 @@
 # file: reader/order/places.c
 # caught by: neighbours of one block
 # audit: orders
-s/philox_run\(key, first \/ 4,/philox_run(key, first \/ 512,/
+s/return words\[i % 4 \* PHILOX_LANES \+ i \/ 4\];/return words[0];/

@@ -24,7 +24,8 @@ static void set_up(void)
 {
     uint32_t before = 0;
     for (uint32_t p = 0; p < PARTS; p++) {
-        blocks[p] = (struct subset_block){.records = sizes[p], .count = sizes[p], .part = p, .before = before};
+        blocks[p] =
+            (struct subset_block){.records = sizes[p], .count = sizes[p], .part = p, .before = before};
         longest[p] = 0;
         for (uint32_t i = 0; i < sizes[p]; i++) {
             lengths[before + i] = length_of(p, i);
@@ -185,8 +186,8 @@ Test(token_shares, the_mean_is_the_share)
     for (uint32_t p = 0; p < 2; p++) {
         double mean = sums.tokens[p] / EPOCHS, variance = sums.squares[p] / EPOCHS - mean * mean;
         double wanted = weights[p] * (double)token_shares_tokens(s);
-        cr_assert_lt(fabs(mean - wanted), NORMAL * sqrt(variance / EPOCHS) + 1, "part %u: %f, not %f", p, mean,
-                     wanted);
+        cr_assert_lt(fabs(mean - wanted), NORMAL * sqrt(variance / EPOCHS) + 1, "part %u: %f, not %f", p,
+                     mean, wanted);
     }
     double all = (double)token_shares_tokens(s), largest = sums.tokens[2] / EPOCHS;
     cr_assert(largest >= weights[2] * all && largest < weights[2] * all + longest[0]);
@@ -209,8 +210,8 @@ Test(token_shares, records_of_a_part_are_alike)
             double off = sums.records[blocks[p].before + i] - mean * EPOCHS;
             x += off * off / (EPOCHS * part * (1 - part));
         }
-        cr_assert(x < sizes[p] + NORMAL * sqrt(2.0 * sizes[p]) + 1, "part %u: mean %f, chi square %f", p, mean,
-                  x);
+        cr_assert(x < sizes[p] + NORMAL * sqrt(2.0 * sizes[p]) + 1, "part %u: mean %f, chi square %f", p,
+                  mean, x);
     }
     token_shares_free(s);
 }
@@ -228,7 +229,8 @@ Test(token_shares, a_part_of_empty_values_is_refused)
     for (uint32_t i = 0; i < sizes[1]; i++)
         lengths[blocks[1].before + i] = 0;
     cr_assert_eq(token_shares_new(&rule, &subset, &s, &err), APL_E_INVALID);
-    cr_assert_str_eq(err.message, "empty.db: has a weight in the mix, but all of its values that are to be packed "
-                                  "are empty");
+    cr_assert_str_eq(err.message,
+                     "empty.db: has a weight in the mix, but all of its values that are to be packed "
+                     "are empty");
     cr_assert_null(s);
 }

@@ -18,16 +18,20 @@ static apl_store *make_store(void)
         unsigned ndim;
         const int64_t *shape;
         size_t bytes;
-    } types[FIELDS] = {{APL_U8, 3, photo, 3 * SIDE * SIDE}, {APL_U8, 3, photo, 3 * SIDE * SIDE},
-                       {APL_U8, 2, mask, SIDE * SIDE},      {APL_F32, 2, boxes, 32},
-                       {APL_F32, 2, boxes, 32},             {APL_U8, 1, boxes, 2}};
+    } types[FIELDS] = {{APL_U8, 3, photo, 3 * SIDE * SIDE},
+                       {APL_U8, 3, photo, 3 * SIDE * SIDE},
+                       {APL_U8, 2, mask, SIDE * SIDE},
+                       {APL_F32, 2, boxes, 32},
+                       {APL_F32, 2, boxes, 32},
+                       {APL_U8, 1, boxes, 2}};
     static const uint8_t zeros[3 * SIDE * SIDE];
     apl_value values[FIELDS];
     apl_writer *w;
     cr_assert_eq(apl_writer_open(fx_path("db"), NULL, &w, NULL), APL_OK);
     for (unsigned f = 0; f < FIELDS; f++) {
-        cr_assert_eq(apl_writer_add_field(w, names[f], types[f].dtype, APL_INPUT, types[f].ndim, types[f].shape, NULL),
-                     APL_OK);
+        cr_assert_eq(
+            apl_writer_add_field(w, names[f], types[f].dtype, APL_INPUT, types[f].ndim, types[f].shape, NULL),
+            APL_OK);
         values[f] = (apl_value){zeros, NULL};
     }
     cr_assert_eq(apl_writer_begin_member(w, "all", "train", 0, NULL), APL_OK);
@@ -38,7 +42,8 @@ static apl_store *make_store(void)
 }
 
 /* Asks of images that are named (NULL: of all), and compares: a letter for each field, of "smr". */
-static void expect(apl_store *s, const char *const *said, size_t count, const char *image, const char *actions)
+static void expect(apl_store *s, const char *const *said, size_t count, const char *image,
+                   const char *actions)
 {
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     apl_transform t = APL_TRANSFORM_INIT;
@@ -51,15 +56,16 @@ static void expect(apl_store *s, const char *const *said, size_t count, const ch
     o.transform_count = image != NULL;
     cr_assert_eq(apl_reader_actions(s, &o, kinds, got, &fx_err), APL_OK, "%s", fx_err.message);
     for (unsigned f = 0; f < FIELDS; f++)
-        cr_expect_eq("smr"[got[f]], actions[f], "%s beside %s: %u is %d", count ? said[0] : "", image ? image : "all", f,
-                     (int)got[f]);
+        cr_expect_eq("smr"[got[f]], actions[f], "%s beside %s: %u is %d", count ? said[0] : "",
+                     image ? image : "all", f, (int)got[f]);
     cr_expect_eq(kinds[LEFT].id == APL_KIND_IMAGE, actions[LEFT] == 'm');
 }
 
 Test(actions, of_all_fields)
 {
     apl_store *s = make_store();
-    static const char *const one[] = {"left=image"}, *const two[] = {"left=image", "right=image", "numbers=plain"},
+    static const char *const one[] = {"left=image"},
+                             *const two[] = {"left=image", "right=image", "numbers=plain"},
                              *const of[] = {"mask=mask,of=right", "right=image", "labels=label,per=boxes",
                                             "boxes=boxes,of=right"},
                              *const chain[] = {"inst=mask"};

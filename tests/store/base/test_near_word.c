@@ -9,10 +9,18 @@ Test(near_word, counts_edits)
     static const struct {
         const char *word, *other;
         unsigned edits;
-    } cases[] = {{"xyhw", "xywh", 1},          {"keypoint", "keypoints", 1}, {"boxs", "boxes", 1},
-                 {"boxes", "boxes", 0},        {"imgae", "image", 1},        {"image", "mask", 0},
-                 {"keipoimts", "keypoints", 2}, {"ab", "ba", 1},              {"a", "b", 1},
-                 {"", "a", 1},                 {"", "ab", 0},                {"xyhw", "xyxy", 0}};
+    } cases[] = {{"xyhw", "xywh", 1},
+                 {"keypoint", "keypoints", 1},
+                 {"boxs", "boxes", 1},
+                 {"boxes", "boxes", 0},
+                 {"imgae", "image", 1},
+                 {"image", "mask", 0},
+                 {"keipoimts", "keypoints", 2},
+                 {"ab", "ba", 1},
+                 {"a", "b", 1},
+                 {"", "a", 1},
+                 {"", "ab", 0},
+                 {"xyhw", "xyxy", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *a = cases[i].word, *b = cases[i].other;
         cr_expect_eq(near_word_edits(a, strlen(a), b), cases[i].edits, "%s, %s", a, b);
