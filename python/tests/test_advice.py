@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apldata import CenterCrop, Error, Field, InvalidError, Loader, PerPicture, SanitizeBoundingBoxes, Writer
+from apldata import CenterCrop, Field, InvalidError, Loader, PerPicture, SanitizeBoundingBoxes, Writer
 from apldata.kinds import Boxes, Label, Plain
 
 BOXES = np.array([[0, 0, 5, 5], [30, 20, 60, 40]])
@@ -80,14 +80,11 @@ def test_albumentations_beside_a_pipeline_with_boxes(tmp_path: Path) -> None:
         first(db, [moving, A.Transpose()])
 
 
-def test_words_go_in_python(tmp_path: Path) -> None:
-    """Their lengths vary: C names them, and the way out."""
+def test_words_go_with_their_boxes(tmp_path: Path) -> None:
+    """In C and in Python."""
     db = store(tmp_path / "a", "image", "boxes", "labels", "words")
-    with pytest.raises(Error, match="field words: is .*per boxes: elements of it cannot be left out"):
-        first(db, [CenterCrop(20), SanitizeBoundingBoxes()])
-    few = ["image", "boxes", "labels"]
-    batch = first(db, [CenterCrop(20), SanitizeBoundingBoxes()], fields=few)
-    assert len(batch["boxes"][0]) == len(batch["labels"][0]) == 1
+    batch = first(db, [CenterCrop(20), SanitizeBoundingBoxes()])
+    assert [len(batch[name][0]) for name in ("boxes", "labels", "words")] == [1, 1, 1]
     v2 = pytest.importorskip("torchvision.transforms.v2")
     batch = first(db, [v2.RandomInvert(0), v2.CenterCrop(20), v2.SanitizeBoundingBoxes()])
     assert [len(batch[name][0]) for name in ("boxes", "labels", "words")] == [1, 1, 1]

@@ -11,9 +11,11 @@ masked()
 aplingest -q --block-records 300 zeros.npy db 2>&1 | masked
 APL_EXPANSION=0 aplingest -q --block-records 300 zeros.npy db
 [ $(stat -c %s db/data.mdb) -lt 65536 ] || echo "db is large"
+limit=220000
+(ulimit -v $limit && apldata --version) >/dev/null 2>&1 || limit=unlimited # the address sanitizer takes terabytes of it
 small()
 {
-    (ulimit -v 220000 && "$@") 2>&1 | masked
+    (ulimit -v $limit && "$@") 2>&1 | masked
 }
 small apldata info db | grep -o '300 records'
 small apldata verify db
