@@ -177,37 +177,24 @@ Test(format_tfrecord, features_are_fields)
     buffer_free(&file);
 }
 
-#define CONNECTOR(name) "\"pythonClassName\": \"tensorflow_datasets.core.features." name "\""
-
-static const char
-    detection[] =
-        "{" CONNECTOR(
-            "features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
-                                          "\"label\": {" CONNECTOR(
-                                              "class_label_feature.ClassLabel") ", \"classLabel\": "
-                                                                                "{\"numClasses\": \"9\"}},"
-                                                                                "\"box\": {" CONNECTOR(
-                                                                                    "bbox_feature."
-                                                                                    "BBoxFeature") "},"
-                                                                                                   "\"other\""
-                                                                                                   ": "
-                                                                                                   "{" CONNECTOR(
-                                                                                                       "tenso"
-                                                                                                       "r_"
-                                                                                                       "featu"
-                                                                                                       "re."
-                                                                                                       "Tenso"
-                                                                                                       "r") ", \"tensor\": {\"shape\": {}}},"
-                                                                                                            "\"objects\": {" CONNECTOR("sequence_feature.Sequence") ", \"sequence\": {\"feature\": {" CONNECTOR(
-                                                                                                                "features_dict.FeaturesDict") ", \"featuresDict\": {\"features\": {"
-                                                                                                                                              "\"bbox\": {" CONNECTOR(
-                                                                                                                                                  "bbox_feature.BBoxFeature") "},"
-                                                                                                                                                                              "\"label\": {" CONNECTOR(
-                                                                                                                                                                                  "class_label_feature.ClassLabel") "},"
-                                                                                                                                                                                                                    "\"crowd\": {" CONNECTOR(
-                                                                                                                                                                                                                        "tensor_feature.Tensor") ", \"tensor\": {\"shape\": {}, \"dtype\": \"bool\"}},"
-                                                                                                                                                                                                                                                 "\"pair\": {" CONNECTOR(
-                                                                                                                                                                                                                                                     "tensor_feature.Tensor") ", \"tensor\": {\"shape\": {\"dimensions\": [\"2\"]}}}}}}}}}}}";
+static const char detection[] =
+    "{\"pythonClassName\": \"tensorflow_datasets.core.features.features_dict.FeaturesDict\","
+    "\"featuresDict\": {\"features\": {"
+    "\"label\": {\"pythonClassName\": \"tensorflow_datasets.core.features.class_label_feature.ClassLabel\","
+    "\"classLabel\": {\"numClasses\": \"9\"}},"
+    "\"box\": {\"pythonClassName\": \"tensorflow_datasets.core.features.bbox_feature.BBoxFeature\"},"
+    "\"other\": {\"pythonClassName\": \"tensorflow_datasets.core.features.tensor_feature.Tensor\", "
+    "\"tensor\": {\"shape\": {}}},"
+    "\"objects\": {\"pythonClassName\": \"tensorflow_datasets.core.features.sequence_feature.Sequence\","
+    "\"sequence\": {\"feature\": {\"pythonClassName\": "
+    "\"tensorflow_datasets.core.features.features_dict.FeaturesDict\","
+    "\"featuresDict\": {\"features\": {"
+    "\"bbox\": {\"pythonClassName\": \"tensorflow_datasets.core.features.bbox_feature.BBoxFeature\"},"
+    "\"label\": {\"pythonClassName\": \"tensorflow_datasets.core.features.class_label_feature.ClassLabel\"},"
+    "\"crowd\": {\"pythonClassName\": \"tensorflow_datasets.core.features.tensor_feature.Tensor\","
+    "\"tensor\": {\"shape\": {}, \"dtype\": \"bool\"}},"
+    "\"pair\": {\"pythonClassName\": \"tensorflow_datasets.core.features.tensor_feature.Tensor\","
+    "\"tensor\": {\"shape\": {\"dimensions\": [\"2\"]}}}}}}}}}}}";
 
 static void put_objects(struct buffer *file, size_t boxes, size_t numbers)
 {

@@ -29,30 +29,35 @@ extern "C" {
 
 /* What the values of a field are. The numbers are written to stores and never change. */
 typedef enum apl_kind_id {
-    APL_KIND_NONE = 0,      /* nobody has said */
-    APL_KIND_IMAGE = 1,     /* "image": pixels, or a kept image file; dimensions before those of the form are more images */
-    APL_KIND_MASK = 2,      /* "mask": a whole number for each pixel */
-    APL_KIND_MAP = 3,       /* "map": another number for each pixel, such as a depth */
-    APL_KIND_BOXES = 4,     /* "boxes": numbers of shape {n, 4} or {4} */
-    APL_KIND_KEYPOINTS = 5, /* "keypoints": numbers of shape {k, 2 or 3} or {n, k, 2 or 3}; also corners and outlines */
-    APL_KIND_VECTORS = 6,   /* "vectors": two planes, such as optical flow */
-    APL_KIND_PINNED = 7,    /* "pinned": it lies in the image and cannot be moved, such as a camera matrix or an angle */
-    APL_KIND_LABEL = 8,     /* "label": classes, as whole numbers or text */
-    APL_KIND_TEXT = 9,      /* "text" */
-    APL_KIND_TOKENS = 10,   /* "tokens": whole numbers in at least one dimension */
-    APL_KIND_AUDIO = 11,    /* "audio": samples, or a kept audio file */
-    APL_KIND_PLAIN = 12     /* "plain": numbers that have nothing to do with the image */
+    APL_KIND_NONE = 0, /* nobody has said */
+    APL_KIND_IMAGE =
+        1, /* "image": pixels, or a kept image file; dimensions before those of the form are more images */
+    APL_KIND_MASK = 2,  /* "mask": a whole number for each pixel */
+    APL_KIND_MAP = 3,   /* "map": another number for each pixel, such as a depth */
+    APL_KIND_BOXES = 4, /* "boxes": numbers of shape {n, 4} or {4} */
+    APL_KIND_KEYPOINTS =
+        5, /* "keypoints": numbers of shape {k, 2 or 3} or {n, k, 2 or 3}; also corners and outlines */
+    APL_KIND_VECTORS = 6, /* "vectors": two planes, such as optical flow */
+    APL_KIND_PINNED =
+        7, /* "pinned": it lies in the image and cannot be moved, such as a camera matrix or an angle */
+    APL_KIND_LABEL = 8,   /* "label": classes, as whole numbers or text */
+    APL_KIND_TEXT = 9,    /* "text" */
+    APL_KIND_TOKENS = 10, /* "tokens": whole numbers in at least one dimension */
+    APL_KIND_AUDIO = 11,  /* "audio": samples, or a kept audio file */
+    APL_KIND_PLAIN = 12   /* "plain": numbers that have nothing to do with the image */
 } apl_kind_id;
 
 /* How a kind's numbers are laid out. The numbers of forms, too, are written to stores and never change. */
 typedef enum apl_form {
-    APL_FORM_NONE = 0,    /* the kind has no forms; for APL_KIND_IMAGE: {channels, height, width} or {height, width} */
+    APL_FORM_NONE =
+        0, /* the kind has no forms; for APL_KIND_IMAGE: {channels, height, width} or {height, width} */
     APL_FORM_CHW = 1,     /* of an image: "chw", "hwc", "hw", its last dimensions */
     APL_FORM_HWC = 2,     /* channels last */
     APL_FORM_HW = 3,      /* no channels */
     APL_FORM_NEAREST = 4, /* of a map: "nearest", the default, and "linear": how it is interpolated */
     APL_FORM_LINEAR = 5,
-    APL_FORM_XYXY = 6, /* of boxes: "xyxy" (left, top, right, bottom; the default), "xywh", "cxcywh", "yxyx", in pixels */
+    APL_FORM_XYXY =
+        6, /* of boxes: "xyxy" (left, top, right, bottom; the default), "xywh", "cxcywh", "yxyx", in pixels */
     APL_FORM_XYWH = 7,
     APL_FORM_CXCYWH = 8,
     APL_FORM_YXYX = 9,
@@ -81,9 +86,10 @@ typedef struct apl_kind {
     apl_kind_id id;
     apl_form form;
     apl_origin origin;
-    char of[APL_MAX_NAME + 1];               /* its image; "": the only one */
-    char per[APL_MAX_NAME + 1];              /* one element for each of that field's; "": none */
-    char parameters[APL_MAX_PARAMETERS + 1]; /* "flip=1-2+3-4": those words, in the order given, joined by commas */
+    char of[APL_MAX_NAME + 1];  /* its image; "": the only one */
+    char per[APL_MAX_NAME + 1]; /* one element for each of that field's; "": none */
+    char parameters[APL_MAX_PARAMETERS +
+                    1]; /* "flip=1-2+3-4": those words, in the order given, joined by commas */
 } apl_kind;
 
 /*
