@@ -70,8 +70,8 @@ typedef struct apl_field {
     /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading
      * such a value still returns the file, byte for byte as it came. */
     uint64_t indexed;
-    const apl_kind
-        *kind; /* what it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
+    /* What it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
+    const apl_kind *kind;
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */

@@ -248,11 +248,11 @@ typedef struct apl_reader_options {
      * top`: see docs/MONITORING.md. NULL: $APL_MONITOR, if it is set; "": do not. */
     const char *monitor;
 } apl_reader_options;
-#define APL_READER_OPTIONS_INIT                                                                               \
-    {                                                                                                         \
-        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, 0, {0}}, \
-            {0, 0, {0}}, NULL, 0, NULL, 0, NULL, 0, NULL                                                      \
+#define APL_READER_OPTIONS_INIT                                                                             \
+    {                                                                                                       \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}},                     \
+            {NULL, 0, 0, 0, {0}}, {0, 0, {0}}, NULL, 0, NULL, 0, NULL, 0, NULL                              \
     }
 
 /*

@@ -31,7 +31,10 @@ typedef enum apl_dtype {
     APL_F32 = 11,
     APL_F64 = 12,
     APL_BOOL = 13, /* one byte, 0 or 1 */
-    APL_UTF8 = 14  /* text: elements are bytes, without a terminating NUL; writers refuse what is not UTF-8 */
+    /* Text: elements are bytes, without a terminating NUL, in a last dimension of -1; writers refuse what is not UTF-8. The
+     * shape {-1} is one text; {-1, -1}, or {3, -1}, a list of texts, as NumPy's "S" has them: each has as many bytes as
+     * the longest, and is filled up with NULs, which no text of a list has in it. */
+    APL_UTF8 = 14
 } apl_dtype;
 
 /* The size of one element in bytes; 0 for a number that is not a dtype. */
@@ -67,7 +70,8 @@ typedef struct apl_field {
     /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading
      * such a value still returns the file, byte for byte as it came. */
     uint64_t indexed;
-    const apl_kind *kind; /* what it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
+    /* What it is; NULL: nobody has said. Stores of versions before 1.6 have no kinds. */
+    const apl_kind *kind;
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */
@@ -233,8 +237,8 @@ APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsign
  * The same over the split "train": by what images are normalised. A store without such a split may keep the figures of the store
  * that its records were extracted from (see apl_writer_keep_moments()). APL_E_NOTFOUND: it does not.
  */
-APL_API APL_MUST_USE apl_status apl_store_training_moments(const apl_store *store, unsigned field, unsigned channel,
-                                                           double *mean, double *std);
+APL_API APL_MUST_USE apl_status apl_store_training_moments(const apl_store *store, unsigned field,
+                                                           unsigned channel, double *mean, double *std);
 
 /* --------------------------------------------------------------------------------------------- batches */
 

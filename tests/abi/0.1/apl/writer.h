@@ -63,7 +63,8 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
 
 /*
  * Appends a field to the schema; only before the first member. The shape has ndim dimensions, each at least 1, or -1
- * for "varies". A field of dtype APL_UTF8 has the shape {-1}; so has one of u8, for text that batches are to pad.
+ * for "varies". The last dimension of a field of dtype APL_UTF8 is -1: {-1} is a text, {-1, -1} a list of
+ * texts (see APL_UTF8). Text that batches are to pad is stored as u8 of shape {-1}.
  * Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
@@ -115,8 +116,9 @@ APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const
  * those of apl_store_moments(). Call it once a field, before commit. Likely errors: APL_E_INVALID (another number of channels),
  * APL_E_NOTFOUND (no such field).
  */
-APL_API APL_MUST_USE apl_status apl_writer_keep_moments(apl_writer *writer, const char *field, const double *mean,
-                                                        const double *std, unsigned channels, apl_error *err);
+APL_API APL_MUST_USE apl_status apl_writer_keep_moments(apl_writer *writer, const char *field,
+                                                        const double *mean, const double *std,
+                                                        unsigned channels, apl_error *err);
 
 /* Records where the data comes from: a name for the source's format, and the source's SHA-256 or NULL. Call it before
  * commit. */
@@ -148,11 +150,39 @@ typedef struct apl_value {
 
 /*
  * Appends one record: values[i] for field i. The values are copied. A bool other than 0 and 1 and text that is not
- * UTF-8 are refused (APL_E_INVALID). Other threads encode and write, so their errors may be reported by a later call.
- * After any error, the only valid call is apl_writer_close().
+ * UTF-8 are refused (APL_E_INVALID). So is a record that contradicts what its fields are (apl_writer_set_kind()), as
+ * apl_writer_check() says; then nothing has been appended, and the writer goes on. Other threads encode and write, so their errors may be reported by a later call.
+ * After any other error, the only valid call is apl_writer_close().
  */
 APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_value *values,
                                                   apl_error *err);
+
+/*
+ * Checks a record against what its fields are, and appends nothing. Refused (APL_E_INVALID) is what no reading explains: boxes
+ * with their right side left of the left one, or bottom and top so, or numbers that are not finite; another number of elements
+ * than the field has that they are `per`; a mask of another size than its image (of JPEG and PNG files, as their headers say). The
+ * message names field and value, not the record. Call it after the first member and before commit; the writer may have failed.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_check(const apl_writer *writer, const apl_value *values,
+                                                 apl_error *err);
+
+/* What is common in good data and has been appended as it is: of a field of boxes, keypoints or masks so far. */
+typedef struct apl_kind_counts {
+    uint64_t elements; /* boxes or points */
+    uint64_t
+        outside; /* of these, wholly or partly beyond their image, where its size can be told; hidden points do not count */
+    uint64_t no_area; /* boxes without width or height */
+    uint64_t hidden;  /* points of visibility 0 */
+    uint64_t ignored; /* masks with the value that they say is to be ignored */
+} apl_kind_counts;
+
+/* Call it only from the writer's thread. APL_E_NOTFOUND: no such field. */
+APL_API APL_MUST_USE apl_status apl_writer_counts(const apl_writer *writer, const char *field,
+                                                  apl_kind_counts *counts);
+
+/* Field `i` as it has been described so far, with its kind; NULL if there are not as many. Good until the next call that describes
+ * fields, and not after commit. */
+APL_API const apl_field *apl_writer_field(const apl_writer *writer, unsigned i);
 
 /* The progress of a writer. */
 typedef struct apl_progress {
@@ -181,7 +211,8 @@ APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error 
  * Says what fields of the store in the directory `path` are, as apl_writer_set_kind() does when a store is made: writes a new
  * store with the same values, as they are coded, and moves it into place atomically. kinds[0 ... count-1] are texts for
  * apl_kind_parse(); fields that they do not name keep their kinds. Content digest, splits and ids stay;
- * apl_info.digest does not. It takes the time to copy the file, and its space on disk.
+ * apl_info.digest does not. It takes the time to copy the file, and its space on disk; and that to read the values of fields
+ * whose kinds say something of them, which must agree with it, as apl_writer_append() has it.
  *
  * `progress`, unless NULL, is called on this thread for each block of `of`; non-zero: stop with APL_E_CANCELLED. After
  * an error the store is what it was. Likely errors: APL_E_INVALID (a text, a kind that its field cannot have, a set, a
