@@ -554,7 +554,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tools/lib tests tests/* tests/*/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* serve ingest ingest/* audit view tools tools/lib tests tests/* tests/*/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:

@@ -82,9 +82,8 @@ struct bins {
     struct lane lanes[];
 };
 
-/* whole: cuts the epoch into chunks; fills one; fills all that nobody fills, and waits for those who do. */
+/* whole: cuts the epoch into chunks; fills all that nobody fills, and waits for those who do. */
 void bins_cut(struct bins *b);
-void bins_fill(struct bins *b, const struct bins_work *work);
 void bins_fill_all(struct bins *b);
 
 /* whole, before all is filled: adds to counts[bins] how many deliveries of a lane each of its bins gets. */

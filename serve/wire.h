@@ -82,7 +82,7 @@ struct wire_welcome {
     uint64_t most;       /* deliveries of a batch, at most */
     uint8_t content[32]; /* digests, as in states */
     uint64_t order[2];
-    uint64_t kinds; /* of the fields that are read, as in states */
+    uint64_t kinds;      /* of the fields that are read, as in states */
     uint32_t pid, slots; /* of the server */
     uint64_t budget;
 };
